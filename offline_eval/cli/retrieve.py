@@ -1,0 +1,351 @@
+"""`offline-eval retrieve`: build an index, search it, and measure, compare and cross-check retrievers."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from pydantic import ValidationError
+
+from offline_eval.cli.progress import Progress
+from offline_eval.cli.retrieve_views import (
+    COMPARISON_COLUMNS,
+    ESTIMATE_COLUMNS,
+    agreement_rows,
+    agreement_summary,
+    comparison_rows,
+    estimate_rows,
+    evaluation_notes,
+    excerpt,
+    failed_rows,
+    hit_rows,
+    index_rows,
+    query_rows,
+)
+from offline_eval.cli.rows import FORMATS, RowFormat, print_rows
+from offline_eval.core.errors import UsageError
+from offline_eval.core.ranking import TIE_RULE
+from offline_eval.core.records import Record
+
+Made = TypeVar("Made", bound=Record)
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+DEFAULT_METRICS = ("hit@5", "recall@10", "precision@5", "mrr@10", "ndcg@10", "map")
+EXISTING = click.Path(exists=False, path_type=Path)
+
+
+@click.group(name="retrieve")
+def command() -> None:
+    """Index a corpus, search it, and measure retrievers with numbers that match trec_eval."""
+
+
+def _format_option(*extra: str) -> Callable[[Decorated], Decorated]:
+    return click.option(
+        "--format",
+        "format",
+        type=click.Choice([*FORMATS, *extra]),
+        default="table",
+        show_default=True,
+        help="How to print.",
+    )
+
+
+def _index_options(function: Decorated) -> Decorated:
+    for option in (
+        click.option("--device", help="Where the embedder runs: cpu, cuda, … [default: the best one here]"),
+        click.option("--corpus", type=EXISTING, help="Refuse the index unless it holds exactly this corpus."),
+        click.option("--index", "index_folder", type=EXISTING, help="An index built with `retrieve index`."),
+    ):
+        function = option(function)
+    return function
+
+
+def _run_options(function: Decorated) -> Decorated:
+    for option in (
+        click.option("--weight", "weights", type=float, multiple=True, help="Of BM25, then of dense, in a hybrid."),
+        click.option("--depth", type=click.IntRange(min=1), default=1000, show_default=True, help="Passages fetched."),
+        click.option("--by", "level", type=click.Choice(["passages", "documents"]), help="What the judged ids name."),
+        click.option("--by-position", is_flag=True, help="Number TREC topics by their place in the file (Cranfield)."),
+        click.option("--qrels", type=EXISTING, help="TREC qrels or a BEIR split file, gz too."),
+        click.option("--queries", type=EXISTING, help="TREC topics, JSONL with id and query, or id<TAB>query lines."),
+        click.option("--split", default="test", show_default=True, help="The BEIR split."),
+        click.option("--beir", type=EXISTING, help="A BEIR folder: its queries and the judgements of --split."),
+        click.option("--cases", type=EXISTING, help="Test cases; their expected ids are the judgements."),
+        click.option("--run", "run_files", multiple=True, help="A TREC run file, as FILE or NAME=FILE; repeatable."),
+        click.option(
+            "--retriever", "retrievers", multiple=True, help="bm25, rank_bm25, dense, hnsw, hybrid, …; repeatable."
+        ),
+    ):
+        function = option(function)
+    return _index_options(function)
+
+
+@command.command("index")
+@click.argument("corpus", type=EXISTING)
+@click.option("--out", "folder", type=EXISTING, required=True, help="Folder of the index; an older index is replaced.")
+@click.option("--split", "by", type=click.Choice(["none", "sentence", "heading"]), default="none", show_default=True)
+@click.option("--size", type=int, default=1000, show_default=True, help="Longest passage, in characters.")
+@click.option("--overlap", type=int, default=100, show_default=True, help="Characters repeated, in whole sentences.")
+@click.option("--chinese", type=click.Choice(["bigram", "jieba"]), default="bigram", show_default=True)
+@click.option("--stemmer", default="english", show_default=True, help="Snowball language, or `none`.")
+@click.option("--stop-words", is_flag=True, help="Leave function words of English and Chinese out.")
+@click.option("--k1", type=float, default=1.5, show_default=True, help="BM25's k1.")
+@click.option("--b", type=float, default=0.75, show_default=True, help="BM25's b.")
+@click.option("--embedder", help="Also index vectors of this model, for example all-minilm-l6-v2.")
+@click.option("--hnsw", is_flag=True, help="Also build an HNSW graph over the vectors.")
+@click.option("--device", help="Where the embedder runs: cpu, cuda, …")
+@_format_option()
+def index_command(
+    corpus: Path,
+    folder: Path,
+    by: str,
+    size: int,
+    overlap: int,
+    chinese: str,
+    stemmer: str,
+    stop_words: bool,
+    k1: float,
+    b: float,
+    embedder: str | None,
+    hnsw: bool,
+    device: str | None,
+    format: RowFormat,
+) -> None:
+    """Build an index of CORPUS (JSONL, Parquet, BEIR folder, TREC file, or a folder of Markdown and text)."""
+    from offline_eval.engines.embedder import open_embedder
+    from offline_eval.formats.corpus import read_corpus
+    from offline_eval.retrieval.index import build_index
+    from offline_eval.retrieval.manifest import IndexSettings
+
+    settings = _checked(
+        IndexSettings,
+        split={"by": by, "size": size, "overlap": overlap},
+        analyzer={"chinese": chinese, "stemmer": None if stemmer == "none" else stemmer, "stop_words": stop_words},
+        bm25={"k1": k1, "b": b},
+        hnsw={} if hnsw else None,
+    )
+    if hnsw and embedder is None:
+        raise UsageError("--hnsw needs vectors; add --embedder NAME")
+    model = open_embedder(embedder, device=device) if embedder else None
+    with Progress() as progress:
+        manifest = build_index(
+            read_corpus(corpus),
+            folder,
+            settings=settings,
+            embedder=model,
+            languages=model.languages if model else ("*",),
+            progress=progress.tell,
+        )
+    print_rows(index_rows(manifest, str(folder)), format)
+
+
+@command.command("search")
+@click.argument("query", nargs=-1, required=True)
+@click.option("--retriever", default="bm25", show_default=True, help="bm25, rank_bm25, dense, hnsw, hybrid, …")
+@click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="Passages shown.")
+@click.option("--weight", "weights", type=float, multiple=True, help="Of BM25, then of dense, in a hybrid.")
+@_index_options
+@_format_option()
+def search_command(
+    query: tuple[str, ...],
+    retriever: str,
+    k: int,
+    weights: tuple[float, ...],
+    index_folder: Path | None,
+    corpus: Path | None,
+    device: str | None,
+    format: RowFormat,
+) -> None:
+    """Search for QUERY and show the passages with the matching terms marked."""
+    from offline_eval.retrieval.retrievers import LEXICAL, check_names, open_retriever
+
+    check_names([retriever])
+    index = _open_index(index_folder, corpus, required=True)
+    text = " ".join(query)
+    if retriever in LEXICAL and not index.analyzer.tokens(text):
+        raise UsageError(f"the query {text!r} has no searchable word (only stop-words or marks); add a content word")
+    found = open_retriever(retriever, index, embedder=_embedder_of(index, device), weights=weights)
+    rows = hit_rows({"query": found.search([text], k=k)[0]}, {"query": text}, index, retriever=retriever)
+    if not rows:
+        click.echo("nothing found: no passage shares a term with the query", err=True)
+    click.echo(f"order: {TIE_RULE}", err=True)
+    if format in ("json", "jsonl", "csv"):
+        print_rows(rows, format)
+        return
+    mark = ("**", "**") if format == "md" else ("[", "]")
+    shown = [{**row, "text": excerpt(str(row["text"]), row["terms"], mark=mark)} for row in rows]
+    print_rows(shown, format, columns=("rank", "score", "passage_id", "title", "text"))
+
+
+@command.command("eval")
+@_run_options
+@click.option("--metric", "metrics", multiple=True, help="Such as ndcg@10 or recall(rel=2)@10; repeatable.")
+@click.option("--per-query", is_flag=True, help="One row a query instead of means.")
+@click.option("--failed", is_flag=True, help="List queries nothing relevant came back for, with what came instead.")
+@click.option(
+    "--like", type=click.Choice(["ours", "trec_eval"]), default="ours", show_default=True, help="All three rules."
+)
+@click.option("--ties", type=click.Choice(["id_ascending", "trec_eval"]), help="Order of equal scores.")
+@click.option("--missing", type=click.Choice(["zero", "skip"]), help="Judged queries that the run lacks.")
+@click.option("--no-relevant", type=click.Choice(["not_applicable", "zero"]), help="Queries without a relevant id.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the intervals.")
+@click.option("--save-runs", type=EXISTING, help="Folder for the runs as TREC files.")
+@_format_option()
+def eval_command(
+    metrics: tuple[str, ...],
+    per_query: bool,
+    failed: bool,
+    like: str,
+    ties: str | None,
+    missing: str | None,
+    no_relevant: str | None,
+    seed: int,
+    save_runs: Path | None,
+    format: RowFormat,
+    **source: Any,
+) -> None:
+    """Score retrievers or recorded runs against judgements, with intervals."""
+    from offline_eval.formats.trec import write_run
+    from offline_eval.metrics.retrieval import TREC_EVAL, EvalOptions
+
+    chosen = {"ties": ties, "missing": missing, "no_relevant": no_relevant}
+    base = (TREC_EVAL if like == "trec_eval" else EvalOptions()).model_dump()
+    options = EvalOptions.model_validate({**base, **{name: value for name, value in chosen.items() if value}})
+    questions, collected = _collect(source)
+    evaluations = _evaluate(questions, collected, metrics or DEFAULT_METRICS, options=options, seed=seed)
+    if save_runs is not None:
+        save_runs.mkdir(parents=True, exist_ok=True)
+        for run in collected.runs:
+            write_run(run, save_runs / f"{run.name}.trec")
+    _say([*collected.notes, *(note for evaluation in evaluations for note in evaluation_notes(evaluation))])
+    if per_query:
+        print_rows(query_rows(evaluations), format)
+    elif failed:
+        print_rows([row for item in evaluations for row in failed_rows(item, questions.queries)], format)
+    else:
+        print_rows(estimate_rows(evaluations), format, columns=ESTIMATE_COLUMNS if format in ("table", "md") else ())
+
+
+@command.command("compare")
+@_run_options
+@click.option("--metric", "metrics", multiple=True, help="Such as ndcg@10; repeatable.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of intervals and tests.")
+@_format_option()
+def compare_command(metrics: tuple[str, ...], seed: int, format: RowFormat, **source: Any) -> None:
+    """Compare retrievers or runs with the first one: paired differences, p corrected over all comparisons (Holm)."""
+    from offline_eval.metrics.retrieval import EvalOptions, compare_runs
+
+    questions, collected = _collect(source)
+    evaluations = _evaluate(questions, collected, metrics or ("ndcg@10",), options=EvalOptions(), seed=seed)
+    comparisons = compare_runs(evaluations, seed=seed)
+    _say([*collected.notes, *(note for evaluation in evaluations for note in evaluation_notes(evaluation))])
+    columns = COMPARISON_COLUMNS if format in ("table", "md") else ()
+    print_rows(comparison_rows(comparisons), format, columns=columns)
+
+
+@command.command("consensus")
+@_run_options
+@click.option("-k", "cutoff", type=click.IntRange(min=1), default=10, show_default=True, help="Ranks compared.")
+@click.option("--low", type=click.FloatRange(0, 1), default=0.2, show_default=True, help="List queries below this.")
+@click.option("--all", "every", is_flag=True, help="List every query, not only those with low consensus.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the interval.")
+@_format_option()
+def consensus_command(cutoff: int, low: float, every: bool, seed: int, format: RowFormat, **source: Any) -> None:
+    """Show how far retrievers agree on the first k passages, and the queries on which they do not."""
+    from offline_eval.metrics.retrieval import agreement_of
+
+    questions, collected = _collect(source, judged=False)
+    agreement = agreement_of(collected.runs, cutoff=cutoff, low=low, seed=seed)
+    summary = agreement_summary(agreement)
+    interval = "no interval" if summary["low"] is None else f"{summary['low']:.3g}–{summary['high']:.3g}"
+    value = "undefined" if summary["value"] is None else f"{summary['value']:.3g}"
+    _say(
+        [
+            *collected.notes,
+            f"{summary['metric']} of {summary['run']}: {value} ({interval}), {summary['n_scored']} of {summary['n']} "
+            f"queries; below {low:g}: {len(agreement.low)}",
+        ]
+    )
+    rows = agreement_rows(agreement, questions.queries)
+    print_rows([row for row in rows if every or row["low"]], format)
+
+
+def _collect(source: dict[str, Any], *, judged: bool = True) -> tuple[Any, Any]:
+    """Questions and runs as the shared options ask for them."""
+    from offline_eval.retrieval.collect import RunRequest, collect_runs
+    from offline_eval.retrieval.questions import Questions, load_questions
+
+    names = ("cases", "queries", "qrels", "beir")
+    if not judged and all(source[name] is None for name in names) and not source["retrievers"]:
+        questions = Questions(queries={}, qrels={})
+    else:
+        questions = load_questions(
+            cases=source["cases"],
+            folder=source["beir"],
+            split=source["split"],
+            queries=source["queries"],
+            qrels=source["qrels"],
+            by_position=source["by_position"],
+            level=source["level"],
+        )
+    request = _checked(
+        RunRequest,
+        retrievers=source["retrievers"],
+        run_files=source["run_files"],
+        depth=source["depth"],
+        weights=source["weights"],
+    )
+    index = _open_index(source["index_folder"], source["corpus"], required=bool(request.retrievers))
+    embedder = _embedder_of(index, source["device"])
+    with Progress() as progress:
+        return questions, collect_runs(request, questions, index=index, embedder=embedder, progress=progress.tell)
+
+
+def _evaluate(questions: Any, collected: Any, metrics: Sequence[str], *, options: Any, seed: int) -> list[Any]:
+    from offline_eval.metrics.retrieval import evaluate_run, qrels_metric
+
+    chosen = [qrels_metric(name) for name in metrics]
+    return [evaluate_run(run, questions.qrels, chosen, options=options, seed=seed) for run in collected.runs]
+
+
+def _open_index(folder: Path | None, corpus: Path | None, *, required: bool) -> Any:
+    from offline_eval.formats.corpus import read_corpus
+    from offline_eval.retrieval.index import Index
+
+    if folder is None:
+        if required:
+            raise UsageError("say which index to search: --index DIR (build one with `offline-eval retrieve index`)")
+        return None
+    index = Index(folder)
+    if corpus is not None:
+        index.require_corpus(read_corpus(corpus))
+    return index
+
+
+def _embedder_of(index: Any, device: str | None) -> Callable[[], Any]:
+    """The embedder an index was built with, loaded at the first call."""
+
+    @cache
+    def load() -> Any:
+        from offline_eval.engines.embedder import open_embedder
+
+        part = index.manifest.dense
+        if part is None:
+            raise UsageError(f"{index.folder} has no vectors; build it again with --embedder NAME")
+        return open_embedder(part.embedder, device=device)
+
+    return load
+
+
+def _checked(kind: type[Made], **values: Any) -> Made:
+    """A settings record, or one clear message."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        faults = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
+        raise UsageError("; ".join(faults)) from None
+
+
+def _say(notes: Sequence[str]) -> None:
+    for note in notes:
+        click.echo(note, err=True)

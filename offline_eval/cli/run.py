@@ -1,0 +1,84 @@
+"""`offline-eval run`: judge a system's answers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from offline_eval.cli.report import REPORT_FORMATS
+
+DEFAULT_JUDGE = "smollm2-135m-instruct"
+
+
+@click.command(name="run")
+@click.argument("cases")
+@click.option("--responses", type=click.Path(path_type=Path), multiple=True, help="Recorded answers; one file or more.")
+@click.option(
+    "--system", "systems", multiple=True, help="[NAME=]package.module:function or [NAME=]mapping.yaml to ask live."
+)
+@click.option("--map", "mapping", multiple=True, metavar="OURS=THEIRS", help="A column's name in your file.")
+@click.option("--input-format", help="jsonl, json, csv, parquet or huggingface. [default: guessed]")
+@click.option("--panel", "panel_name", default="three-examiners", show_default=True)
+@click.option(
+    "--judge", "judges", multiple=True, help=f"MODEL or dimension=MODEL; repeat for more. [default: {DEFAULT_JUDGE}]"
+)
+@click.option("--arbiter", help="MODEL that decides where a dimension's judges disagree.")
+@click.option("--engine", default="auto", show_default=True, help="auto, vllm, transformers, endpoint or scripted.")
+@click.option("--url", help="Of the endpoint, for example http://127.0.0.1:8000/v1.")
+@click.option("--allow-host", "allow_hosts", multiple=True, help="A host beyond this machine that may be asked.")
+@click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="[default: the model config's]")
+@click.option("--batch-size", type=click.IntRange(1, 4096), default=16, show_default=True)
+@click.option("--context-length", type=click.IntRange(min=256), help="[default: the model config's]")
+@click.option("--reasons", type=click.Choice(["all", "review", "none"]), default="all", show_default=True)
+@click.option(
+    "--batch-limit",
+    "batch_limit_s",
+    type=click.FloatRange(min=1),
+    default=3600,
+    show_default=True,
+    help="Seconds for one batch.",
+)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--expected", is_flag=True, help="Totals from expected grades instead of labels.")
+@click.option(
+    "--max-failed",
+    type=click.FloatRange(0, 1),
+    default=0.05,
+    show_default=True,
+    help="Share of failed verdicts that ends in exit code 4.",
+)
+@click.option(
+    "--out", "folder", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Folder of runs."
+)
+@click.option(
+    "--report", "report_file", type=click.Path(path_type=Path), help="Write the report to a .md or .json file too."
+)
+@click.option("--format", "format", type=click.Choice(REPORT_FORMATS), default="table", show_default=True)
+@click.option("--dry-run", is_flag=True, help="Say what would be asked, and ask nothing.")
+def command(cases: str, **options: Any) -> int:
+    """Judge the answers to CASES (a file, a dataset folder, or - for JSON Lines on standard input).
+
+    Without --responses and --system, the rows of CASES hold the answers too. Running the same command again continues
+    where it stopped.
+    """
+    from offline_eval.cli.run_session import Session
+
+    return Session(cases, options).run()
+
+
+def mapping_of(pairs: Sequence[str]) -> dict[str, str]:
+    """Read `--map OURS=THEIRS` options.
+
+    Raises:
+        UsageError: A pair without `=`.
+    """
+    from offline_eval.core.errors import UsageError
+
+    found = {}
+    for pair in pairs:
+        ours, separator, theirs = pair.partition("=")
+        if not (ours and separator and theirs):
+            raise UsageError(f"--map {pair}: write OURS=THEIRS, for example --map query=question")
+        found[ours] = theirs
+    return found

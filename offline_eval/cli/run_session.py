@@ -1,0 +1,193 @@
+"""One `run` command from its options to its report; kept apart so that `--help` loads nothing."""
+
+import signal
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from offline_eval.airgap.guard import arm
+from offline_eval.cli.progress import Progress
+from offline_eval.cli.report import rendered, show
+from offline_eval.cli.run import DEFAULT_JUDGE, mapping_of
+from offline_eval.core.errors import EXIT_INTERRUPTED, EXIT_TOO_MANY_UNSCORED, UsageError
+from offline_eval.core.records import Case, Response
+from offline_eval.engines.select import EngineOptions, family_of, open_engine, pick_engine
+from offline_eval.formats.reader import read_cases, read_combined, read_responses
+from offline_eval.judge.panel import load_panel
+from offline_eval.models.installed import require_installed
+from offline_eval.pipeline.aggregate import Results, summarize
+from offline_eval.pipeline.config import RunConfig, assign_judges, family_warnings, rubric_hashes, run_id
+from offline_eval.pipeline.execute import Executor
+from offline_eval.pipeline.plan import estimate_plan, pair
+from offline_eval.pipeline.record import record
+from offline_eval.store.run_file import SUFFIX, RunFile
+
+
+class Session:
+    """A `run` command.
+
+    Args:
+        source: What CASES named.
+        options: The command's options.
+    """
+
+    def __init__(self, source: str, options: dict[str, Any]) -> None:
+        self._source = source if source == "-" else Path(source)
+        self._options = options
+
+    def run(self) -> int:
+        """Read, plan, judge, report.
+
+        Returns:
+            The exit code.
+        """
+        options = self._options
+        if options["allow_hosts"]:
+            arm([(host, "--allow-host") for host in options["allow_hosts"]])
+        config, engine_options = self._configuration()
+        cases, responses = self._read()
+        items = pair(cases, responses)
+        warnings = [*self._family_warnings(config, engine_options, responses), *_language_warnings(config, cases)]
+        if options["dry_run"]:
+            self._show_plan(config, items)
+            return 0
+        identity = run_id(config, cases, responses)
+        path = Path(options["folder"]) / f"{identity}{SUFFIX}"
+        run_file = RunFile(path, create=True)
+        stored = {"run_id": identity, "config": config.model_dump(mode="json"), "warnings": warnings}
+        run_file.begin_run(stored, cases, responses)
+        _say(f"run {identity} in {path}; engine {config.engine}")
+        return self._judge(run_file, config, engine_options, items)
+
+    def _judge(self, run_file: RunFile, config: RunConfig, engine_options: EngineOptions, items: Any) -> int:
+        signal.signal(signal.SIGTERM, _interrupt)
+        with Progress() as progress:
+            executor = Executor(
+                run_file,
+                config,
+                items,
+                open_judge=lambda name: open_engine(name, engine_options),
+                progress=lambda done, total: progress.tell("verdicts", done, total),
+                announce=_say,
+            )
+            try:
+                executor.run()
+            except KeyboardInterrupt:
+                _say(
+                    f"interrupted; {len(run_file.committed_batches())} batches are kept in {run_file.path}; "
+                    "run the same command again to continue"
+                )
+                return EXIT_INTERRUPTED
+        summary = summarize(Results(run_file, by_expected=self._options["expected"]))
+        show(summary, self._options["format"])
+        report_file = self._options["report_file"]
+        if report_file is not None:
+            suffix = "json" if report_file.suffix == ".json" else "md"
+            report_file.parent.mkdir(parents=True, exist_ok=True)
+            report_file.write_text(rendered(summary, suffix, for_file=True), "utf-8")
+            _say(f"report written to {report_file}")
+        run_file.close()
+        if summary.failed_share > self._options["max_failed"]:
+            _say(f"{summary.n_failed} of {summary.n_verdicts} verdicts failed, more than --max-failed allows")
+            return EXIT_TOO_MANY_UNSCORED
+        return 0
+
+    def _configuration(self) -> tuple[RunConfig, EngineOptions]:
+        options = self._options
+        panel = load_panel(options["panel_name"])
+        judges = assign_judges(panel, options["judges"] or [DEFAULT_JUDGE])
+        engine, why = pick_engine(options["engine"])
+        _say(f"engine {engine} ({why})")
+        if engine == "endpoint" and not options["url"]:
+            raise UsageError("--engine endpoint needs --url, for example --url http://127.0.0.1:8000/v1")
+        names = {name for names in judges.values() for name in names} | ({options["arbiter"]} - {None})
+        is_local = engine in ("vllm", "transformers")
+        config = RunConfig(
+            panel=panel,
+            judges=judges,
+            engine=engine,
+            dtype=options["dtype"] or "config",
+            batch_size=options["batch_size"],
+            context_length=options["context_length"],
+            url=options["url"],
+            reasons=options["reasons"],
+            arbiter=options["arbiter"],
+            seed=options["seed"],
+            models={name: require_installed(name).weights_hash if is_local else engine for name in sorted(names)},
+            rubrics=rubric_hashes(panel.examiners),
+        )
+        engine_options = EngineOptions(
+            engine=engine,
+            dtype=options["dtype"],
+            batch_size=options["batch_size"],
+            context_length=options["context_length"],
+            seed=options["seed"],
+            url=options["url"],
+            allow_hosts=options["allow_hosts"],
+            batch_limit_s=options["batch_limit_s"],
+        )
+        return config, engine_options
+
+    def _read(self) -> tuple[list[Case], list[Response]]:
+        options = self._options
+        mapping, format_ = mapping_of(options["mapping"]), options["input_format"]
+        if not options["responses"] and not options["systems"]:
+            return read_combined(self._source, mapping=mapping, format=format_)
+        cases = read_cases(self._source, mapping=mapping, format=format_)
+        responses: list[Response] = []
+        if options["responses"]:
+            responses += read_responses(list(options["responses"]), cases=cases, mapping=mapping, format=format_)
+        for spec in options["systems"]:
+            with Progress() as progress:
+                responses += record(
+                    spec,
+                    cases,
+                    folder=options["folder"],
+                    allow_hosts=options["allow_hosts"],
+                    progress=lambda done, total: progress.tell("answers", done, total),
+                    announce=_say,
+                )
+        return cases, responses
+
+    def _family_warnings(
+        self, config: RunConfig, engine_options: EngineOptions, responses: list[Response]
+    ) -> list[str]:
+        families = {name: family_of(name, engine_options) for name in config.models}
+        return family_warnings(families, responses)
+
+    def _show_plan(self, config: RunConfig, items: Any) -> None:
+        plan = estimate_plan(config, items)
+        click.echo(f"{plan.responses} responses, {plan.verdicts} verdicts, {plan.by_rule} of them by rule")
+        click.echo(
+            f"{plan.model_calls} model calls, about {plan.prompt_tokens:,} prompt and {plan.output_tokens:,} output tokens"
+        )
+        click.echo(f"{plan.model_loads} model loads: {', '.join(config.judge_names)}; engine {config.engine}")
+        click.echo(plan.time_text)
+
+
+def _language_warnings(config: RunConfig, cases: list[Case]) -> list[str]:
+    """Judges that were not made for a language of the test set."""
+    from offline_eval.text.language import detect_language
+
+    if config.engine not in ("vllm", "transformers"):
+        return []
+    languages = sorted({case.language or detect_language(case.query) for case in cases})
+    found = []
+    for name in config.models:
+        spoken = require_installed(name).config
+        lacking = [language for language in languages if not spoken.speaks(language)]
+        if lacking:
+            found.append(
+                f"judge {name} was made for {', '.join(spoken.languages)}, not {', '.join(lacking)}: distrust those grades"
+            )
+    return found
+
+
+def _interrupt(signum: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)

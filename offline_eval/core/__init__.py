@@ -1,0 +1,1 @@
+"""Records, evidence, results, protocols and errors that every other room speaks in; imports nothing of ours."""

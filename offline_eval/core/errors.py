@@ -1,0 +1,63 @@
+"""The errors people see; each says what happened, where, and what to do, and carries its exit code.
+
+Set-up trouble raises one of these. Trouble with one item is data (`Failure`, `Score.status`), never an exception.
+"""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+EXIT_OK = 0
+EXIT_GATE_FAILED = 1
+EXIT_USAGE = 2
+EXIT_DATA = 3
+EXIT_TOO_MANY_UNSCORED = 4
+EXIT_INTERRUPTED = 130
+
+
+class OfflineEvalError(Exception):
+    """Root of every error this program raises on purpose."""
+
+    exit_code = EXIT_DATA
+
+
+class UsageError(OfflineEvalError):
+    """The command was called in a way that cannot work."""
+
+    exit_code = EXIT_USAGE
+
+
+class UnknownNameError(UsageError):
+    """A name that is not registered; the message offers the nearest one."""
+
+    def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
+        near = get_close_matches(name, known, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known)) or 'none'}"
+        super().__init__(f"unknown {kind} {name!r}; {hint}")
+
+
+class DataError(OfflineEvalError):
+    """Input data that cannot be read; holds every problem found, not only the first.
+
+    Args:
+        problems: One line each, as `file:line: what is wrong, what is expected`.
+    """
+
+    def __init__(self, problems: str | Sequence[str]) -> None:
+        self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class ModelError(OfflineEvalError):
+    """A model that is missing, altered, unsafe to load or unfit for the task."""
+
+
+class EngineError(OfflineEvalError):
+    """An engine that cannot start or has died."""
+
+
+class AirGapError(OfflineEvalError):
+    """An attempt to reach beyond this machine."""
+
+
+class StoreError(OfflineEvalError):
+    """A run file that cannot be opened, written or trusted."""

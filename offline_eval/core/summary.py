@@ -1,0 +1,141 @@
+"""What a finished run says, as data: the one record from which every report is drawn."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from offline_eval.core.records import Record
+from offline_eval.core.results import Estimate, Interval
+
+
+class Correlation(Record):
+    """How two dimensions move together; above about .8 the second one buys nothing, .3 to .5 is healthy.
+
+    Attributes:
+        value: Spearman's rho in [-1, 1]; None when it is undefined, with the reason.
+        n: Responses that have both.
+    """
+
+    first: str
+    second: str
+    value: float | None
+    interval: Interval | None
+    n: int
+    reading: Literal["redundant", "healthy", "other", "undefined"]
+    reason: str | None = None
+
+
+class ResponseView(Record):
+    """One response as a person wants to see it: what was asked, answered, graded and why.
+
+    Attributes:
+        grades: Dimension to grade.
+        missing: Dimension to the reason why there is no grade.
+        notes: `dimension (judge): reason` lines, with the quoted evidence.
+        fault: The name of a fault that was built into a demo response.
+    """
+
+    response_key: str
+    case_id: str
+    system: str
+    language: str
+    query_type: str
+    query: str
+    answer: str
+    total: float | None
+    total_reason: str | None = None
+    grades: dict[str, float] = Field(default_factory=dict)
+    missing: dict[str, str] = Field(default_factory=dict)
+    review_reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    fault: str | None = None
+
+
+class RefusalTable(Record):
+    """Answerable × answered, over the cases that say whether they are answerable.
+
+    Attributes:
+        unknown: Responses whose case does not say.
+        failed: Responses without an answer because the system failed.
+    """
+
+    system: str
+    answerable_answered: int = 0
+    answerable_refused: int = 0
+    unanswerable_answered: int = 0
+    unanswerable_refused: int = 0
+    unknown: int = 0
+    failed: int = 0
+
+
+class JudgeCount(Record):
+    """What one judge did.
+
+    Attributes:
+        reasons_failed: Reasons that could not be had; their verdicts stand.
+        quotes_verbatim: Evidence quotes that stand in the material word for word, of `quotes`.
+        off_label_mass: Mean probability outside the labels, in [0, 1]; None without probabilities.
+    """
+
+    judge: str
+    engine: str
+    guarantee: str
+    verdicts: int
+    failed: int
+    by_label: dict[str, int]
+    reasons: int
+    reasons_failed: int
+    quotes: int
+    quotes_verbatim: int
+    off_label_mass: float | None
+    prompt_tokens: int
+    output_tokens: int
+
+
+class RunSummary(Record):
+    """A run's results.
+
+    Attributes:
+        estimates: Group `all` for each system and metric first, then slices such as `query_type=factual`.
+        labels: System to dimension to label to count.
+        by_rule: Verdicts decided without a model.
+        review_shares: Routing rule to the share of responses it sent to review, in [0, 1].
+        worst: Lowest totals first.
+        head: Hash of the run file's last row when it was read.
+    """
+
+    run_id: str
+    head: str
+    panel: str
+    weights: dict[str, float]
+    weights_by_query_type: dict[str, dict[str, float]]
+    judges: dict[str, tuple[str, ...]]
+    engine: str
+    dtype: str
+    seed: int
+    cases_hash: str
+    responses_hash: str
+    n_cases: int
+    n_responses: int
+    systems: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    labels: dict[str, dict[str, dict[str, int]]]
+    correlations: tuple[Correlation, ...]
+    refusals: tuple[RefusalTable, ...]
+    judge_counts: tuple[JudgeCount, ...]
+    n_verdicts: int
+    n_failed: int
+    n_not_applicable: int
+    by_rule: int
+    review: tuple[ResponseView, ...]
+    review_share: float
+    review_shares: dict[str, float]
+    worst: tuple[ResponseView, ...]
+    advice: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def failed_share(self) -> float:
+        """Failed verdicts among all that apply, in [0, 1]."""
+        applicable = self.n_verdicts - self.n_not_applicable
+        return self.n_failed / applicable if applicable else 0.0

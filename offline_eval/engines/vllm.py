@@ -1,0 +1,90 @@
+"""vLLM in process: prefix caching and continuous batching, called directly so that every field of a result is seen."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from offline_eval.core.protocols import EngineInfo, Failure, GenerateRequest, Generation
+from offline_eval.engines.inprocess import EngineSpec, Prepared, Preparer, choose, engine_info
+
+_MAX_LABELS = 128  # vLLM's limit on logprob_token_ids
+
+
+class VllmEngine:
+    """A model inside vLLM; greedy, grammar through llguidance, label probabilities before any mask."""
+
+    def __init__(self, spec: EngineSpec) -> None:
+        os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")  # our worker is already a process of its own
+        os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "4")
+        os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")
+        os.environ.setdefault("VLLM_REGEX_COMPILATION_TIMEOUT_S", "120")
+        import torch
+        import vllm
+
+        self._spec = spec
+        self._vllm = vllm
+        self._preparer = Preparer(spec)
+        has_gpu = torch.cuda.is_available()
+        settings: dict[str, Any] = {
+            "model": spec.folder,
+            "tokenizer": spec.folder,
+            "dtype": spec.dtype,
+            "max_model_len": spec.context_length,
+            "max_num_seqs": spec.batch_size,
+            "seed": spec.seed,
+            "generation_config": "vllm",  # else a checkpoint's sampling defaults leak in
+            "logprobs_mode": "raw_logprobs",
+            "max_logprobs": _MAX_LABELS,
+            "enable_prefix_caching": True,
+            "structured_outputs_config": {"backend": "guidance"},
+            "load_format": "safetensors",
+            "trust_remote_code": False,
+            "enforce_eager": not has_gpu,
+            "disable_log_stats": True,
+        }
+        self._llm = vllm.LLM(**(settings | spec.options))
+        device = torch.cuda.get_device_name(0) if has_gpu else "cpu"
+        versions = {"vllm": vllm.__version__, "torch": torch.__version__}
+        self.info: EngineInfo = engine_info(spec, device=device, versions=versions)
+
+    def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation | Failure]:
+        """Answer every request, in order."""
+        ready, failures = self._preparer.prepare(requests)
+        done: dict[int, Generation | Failure] = dict(failures)
+        if ready:
+            outputs = self._llm.generate(
+                [{"prompt_token_ids": prepared.prompt} for prepared in ready],
+                [self._sampling(prepared) for prepared in ready],
+                use_tqdm=False,
+            )
+            done.update({p.position: self._read(p, output) for p, output in zip(ready, outputs, strict=True)})
+        return [done[position] for position in range(len(requests))]
+
+    def close(self) -> None:
+        """Shut the engine down; the worker process ends afterwards."""
+        del self._llm
+
+    def _sampling(self, prepared: Prepared) -> Any:
+        neutral: dict[str, Any] = {
+            "temperature": 0.0,
+            "max_tokens": prepared.budget,
+            "min_tokens": 0,
+            "detokenize": False,
+        }
+        if prepared.label_ids:
+            ids = list(prepared.label_ids.values())
+            return self._vllm.SamplingParams(**neutral, allowed_token_ids=ids, logprob_token_ids=ids, logprobs=len(ids))
+        form = self._vllm.sampling_params.StructuredOutputsParams(regex=prepared.regex)
+        return self._vllm.SamplingParams(**neutral, structured_outputs=form)
+
+    def _read(self, prepared: Prepared, output: Any) -> Generation | Failure:
+        completion = output.outputs[0]
+        if not prepared.label_ids:
+            end = self._preparer.encoder.tokenizer.eos_token_id
+            ids = [token for token in completion.token_ids if token != end]
+            return self._preparer.read(prepared, ids, stopped=completion.finish_reason == "stop")
+        first = completion.logprobs[0]
+        return choose(prepared, {label: float(first[index].logprob) for label, index in prepared.label_ids.items()})
+
+
+ENGINE = VllmEngine

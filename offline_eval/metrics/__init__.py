@@ -1,0 +1,1 @@
+"""Metrics: pure arithmetic over a response's evidence; one file a metric, its docstring is its card."""

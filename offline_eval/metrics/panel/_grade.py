@@ -1,0 +1,60 @@
+"""What the dimension grades share: a dimension's place in the panel verdict becomes a score."""
+
+from collections.abc import Sequence
+
+from offline_eval.core.evidence import Evidence, VerdictEvidence
+from offline_eval.core.records import Case, Response
+from offline_eval.core.results import Score, Status
+from offline_eval.judge.panel import RoutingRules
+from offline_eval.judge.routing import panel_verdict
+
+
+class DimensionGrade:
+    """A dimension's grade.
+
+    Args:
+        dimension: The rubric's dimension.
+        card: The metric's card.
+    """
+
+    low = 1.0
+    high = 3.0
+    needs = ("rubric_verdict",)
+
+    def __init__(self, dimension: str, card: str) -> None:
+        self.name = f"{dimension}_grade"
+        self._dimension = dimension
+        self.__doc__ = card
+
+    def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score:
+        """The grade over the dimension's judges; failed if any judge failed and none scored."""
+        verdict = panel_verdict(response.key, evidence, rules=RoutingRules())
+        if self._dimension in verdict.grades:
+            return scored(self.name, case, response, value=verdict.grades[self._dimension])
+        reason = verdict.missing.get(self._dimension, "not_judged")
+        has_failed = any(
+            piece.verdict.status is Status.FAILED
+            for piece in evidence
+            if isinstance(piece, VerdictEvidence) and piece.dimension == self._dimension
+        )
+        return unscored(self.name, case, response, failed=has_failed, reason=reason)
+
+
+def scored(metric: str, case: Case, response: Response, *, value: float) -> Score:
+    """A score with a value."""
+    return Score(
+        metric=metric,
+        response_key=response.key,
+        cluster=case.id,
+        system=response.system,
+        status=Status.SCORED,
+        value=value,
+    )
+
+
+def unscored(metric: str, case: Case, response: Response, *, failed: bool, reason: str) -> Score:
+    """A score without a value."""
+    status = Status.FAILED if failed else Status.NOT_APPLICABLE
+    return Score(
+        metric=metric, response_key=response.key, cluster=case.id, system=response.system, status=status, reason=reason
+    )

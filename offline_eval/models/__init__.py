@@ -1,0 +1,1 @@
+"""Model configs and verified model folders; knows files and hashes, never a model library."""

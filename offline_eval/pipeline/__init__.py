@@ -1,0 +1,1 @@
+"""One run from cases to estimates: systems under test, plan, execution, aggregation; it decides what happens when."""

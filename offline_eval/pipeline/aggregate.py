@@ -1,0 +1,320 @@
+"""Evidence → scores → estimates → one summary; pure arithmetic, so re-scoring never calls a model."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import mean, stdev
+from typing import Any
+
+from offline_eval.core.evidence import Evidence, ReasonEvidence, RefusalEvidence, VerdictEvidence
+from offline_eval.core.protocols import Item, Metric
+from offline_eval.core.registry import Registry
+from offline_eval.core.results import Estimate, Score, Status
+from offline_eval.core.summary import Correlation, JudgeCount, RefusalTable, ResponseView, RunSummary
+from offline_eval.judge.panel import Panel
+from offline_eval.judge.routing import PanelVerdict, panel_verdict
+from offline_eval.metrics.panel.total_grade import TotalGrade
+from offline_eval.pipeline.config import RunConfig, case_set_hash, responses_hash
+from offline_eval.pipeline.plan import pair
+from offline_eval.stats.association import correlation_matrix
+from offline_eval.stats.estimate import estimate
+from offline_eval.stats.power import size_advice
+from offline_eval.store.run_file import RunFile
+from offline_eval.text.language import detect_language
+from offline_eval.text.query_type import classify_query
+
+METRICS = Registry("metric", "offline_eval.metrics", "METRIC")
+WORST_SHOWN = 10
+
+
+class Results:
+    """Everything a run file says, read once.
+
+    Args:
+        weights: Replaces the panel's weights, for every query type.
+        by_expected: Totals from expected grades instead of labels.
+    """
+
+    def __init__(
+        self, run_file: RunFile, *, weights: Mapping[str, float] | None = None, by_expected: bool = False
+    ) -> None:
+        stored = run_file.configuration() or {}
+        self.run_id = str(stored["run_id"])
+        self.head = run_file.head()
+        self.config = RunConfig.model_validate(stored["config"])
+        self.warnings = tuple(stored.get("warnings", ()))
+        cases, responses = list(run_file.cases()), list(run_file.responses())
+        self.items = pair(cases, responses)
+        self.cases_hash, self.responses_hash = case_set_hash(cases), responses_hash(responses)
+        self.evidence: dict[str, list[Evidence]] = defaultdict(list)
+        for piece in run_file.evidence():
+            self.evidence[piece.response_key].append(piece)
+        self.panel: Panel = self.config.panel
+        if weights is not None:
+            self.panel = self.panel.model_copy(update={"weights": dict(weights), "weights_by_query_type": {}})
+        self.by_expected = by_expected
+        self.verdicts: dict[str, PanelVerdict] = {
+            item.response.key: panel_verdict(
+                item.response.key, self.evidence[item.response.key], rules=self.panel.routing
+            )
+            for item in self.items
+        }
+        self.scores = self._score()
+
+    def _score(self) -> dict[str, dict[str, Score]]:
+        """Metric to response key to score."""
+        return {
+            metric.name: {
+                item.response.key: metric.score(item.case, item.response, self.evidence[item.response.key])
+                for item in self.items
+            }
+            for metric in self.metrics
+        }
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """The total first, then each dimension's grade."""
+        total = TotalGrade(
+            self.panel.weights, by_query_type=self.panel.weights_by_query_type, by_expected=self.by_expected
+        )
+        return [total, *(METRICS.load(f"{dimension}_grade") for dimension in self.panel.examiners)]
+
+    def pieces(self) -> Iterable[Evidence]:
+        """All evidence in the order of the items."""
+        for item in self.items:
+            yield from self.evidence[item.response.key]
+
+
+def summarize(results: Results) -> RunSummary:
+    """Everything a report needs, from stored evidence alone."""
+    found = [piece for piece in results.pieces() if isinstance(piece, VerdictEvidence)]
+    views = {item.response.key: _view(results, item) for item in results.items}
+    review = [view for view in views.values() if view.review_reasons]
+    scored = sorted((v for v in views.values() if v.total is not None), key=lambda v: (v.total, v.response_key))
+    n = len(results.items)
+    return RunSummary(
+        run_id=results.run_id,
+        head=results.head,
+        panel=results.panel.name,
+        weights=results.panel.weights,
+        weights_by_query_type=results.panel.weights_by_query_type,
+        judges=results.config.judges,
+        engine=results.config.engine,
+        dtype=results.config.dtype,
+        seed=results.config.seed,
+        cases_hash=results.cases_hash,
+        responses_hash=results.responses_hash,
+        n_cases=len({item.case.id for item in results.items}),
+        n_responses=n,
+        systems=tuple(_systems(results)),
+        estimates=tuple(_estimates(results)),
+        labels=_labels(found, results),
+        correlations=tuple(_correlations(results)),
+        refusals=tuple(_refusals(results)),
+        judge_counts=tuple(_judge_counts(results)),
+        n_verdicts=len(found),
+        n_failed=sum(piece.verdict.status is Status.FAILED for piece in found),
+        n_not_applicable=sum(piece.verdict.status is Status.NOT_APPLICABLE for piece in found),
+        by_rule=sum(piece.verdict.decided_by == "rule" for piece in found),
+        review=tuple(review),
+        review_share=len(review) / n if n else 0.0,
+        review_shares=_review_shares(views.values(), n),
+        worst=tuple(scored[:WORST_SHOWN]),
+        advice=tuple(_advice(results)),
+        warnings=results.warnings,
+    )
+
+
+def query_type_of(item: Item) -> str:
+    """The case's type, given or classified."""
+    return item.case.query_type or classify_query(item.case.query).query_type
+
+
+def language_of(item: Item) -> str:
+    """The case's language, given or detected."""
+    return item.case.language or detect_language(item.case.query)
+
+
+def _systems(results: Results) -> list[str]:
+    return list(dict.fromkeys(item.response.system for item in results.items))
+
+
+def _estimates(results: Results) -> list[Estimate]:
+    """All metrics of all systems, over everything and then by query type and language."""
+    slices: list[tuple[str, list[Item]]] = [("all", results.items)]
+    for name, of in (("query_type", query_type_of), ("language", language_of)):
+        groups: dict[str, list[Item]] = defaultdict(list)
+        for item in results.items:
+            groups[f"{name}={of(item)}"].append(item)
+        slices += sorted(groups.items())
+    found = []
+    for group, items in slices:
+        for system in _systems(results):
+            keys = [item.response.key for item in items if item.response.system == system]
+            for metric in results.metrics:
+                scores = [results.scores[metric.name][key] for key in keys]
+                if scores:
+                    seed = results.config.seed
+                    found.append(estimate(scores, low=metric.low, high=metric.high, seed=seed, group=group))
+    return found
+
+
+def _labels(found: Sequence[VerdictEvidence], results: Results) -> dict[str, dict[str, dict[str, int]]]:
+    system_of = {item.response.key: item.response.system for item in results.items}
+    counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    for piece in found:
+        label = piece.verdict.label or piece.verdict.status.value
+        counts[system_of[piece.response_key]][piece.dimension][label] += 1
+    return {s: {d: dict(sorted(c.items())) for d, c in dims.items()} for s, dims in counts.items()}
+
+
+def _correlations(results: Results) -> list[Correlation]:
+    columns = {
+        dimension: [results.verdicts[item.response.key].grades.get(dimension) for item in results.items]
+        for dimension in results.panel.examiners
+    }
+    clusters = [item.case.id for item in results.items]
+    return [
+        Correlation(
+            first=entry.first,
+            second=entry.second,
+            value=entry.correlation.value,
+            interval=entry.correlation.interval,
+            n=entry.correlation.n,
+            reading=entry.reading,
+            reason=entry.correlation.reason,
+        )
+        for entry in correlation_matrix(columns, clusters=clusters, seed=results.config.seed)
+    ]
+
+
+def _refusals(results: Results) -> list[RefusalTable]:
+    counts: dict[str, Counter[str]] = {system: Counter() for system in _systems(results)}
+    for item in results.items:
+        refusal = next((p for p in results.evidence[item.response.key] if isinstance(p, RefusalEvidence)), None)
+        counts[item.response.system][_refusal_cell(item, refusal)] += 1
+    return [RefusalTable.model_validate({"system": system, **cells}) for system, cells in counts.items()]
+
+
+def _refusal_cell(item: Item, refusal: RefusalEvidence | None) -> str:
+    if refusal is None:
+        return "failed"
+    if item.case.answerable is None:
+        return "unknown"
+    first = "answerable" if item.case.answerable else "unanswerable"
+    return f"{first}_{'refused' if refusal.refused else 'answered'}"
+
+
+def _judge_counts(results: Results) -> list[JudgeCount]:
+    verdicts: dict[str, list[VerdictEvidence]] = defaultdict(list)
+    reasons: dict[str, list[ReasonEvidence]] = defaultdict(list)
+    for piece in results.pieces():
+        if isinstance(piece, VerdictEvidence) and piece.verdict.decided_by == "judge":
+            verdicts[piece.judge].append(piece)
+        elif isinstance(piece, ReasonEvidence):
+            reasons[piece.judge].append(piece)
+    return [_judge_count(judge, pieces, reasons[judge], results.config.engine) for judge, pieces in verdicts.items()]
+
+
+def _judge_count(
+    judge: str, verdicts: Sequence[VerdictEvidence], reasons: Sequence[ReasonEvidence], engine: str
+) -> JudgeCount:
+    masses = [p.verdict.off_label_mass for p in verdicts if p.verdict.off_label_mass is not None]
+    return JudgeCount(
+        judge=judge,
+        engine=engine,
+        guarantee=verdicts[0].guarantee,
+        verdicts=len(verdicts),
+        failed=sum(piece.verdict.status is Status.FAILED for piece in verdicts),
+        by_label=dict(sorted(Counter(piece.verdict.label for piece in verdicts if piece.verdict.label).items())),
+        reasons=len(reasons),
+        reasons_failed=sum(piece.status is Status.FAILED for piece in reasons),
+        quotes=sum(bool(piece.quote) for piece in reasons),
+        quotes_verbatim=sum(bool(piece.quote_verbatim) for piece in reasons),
+        off_label_mass=mean(masses) if masses else None,
+        prompt_tokens=sum(piece.prompt_tokens for piece in (*verdicts, *reasons)),
+        output_tokens=sum(piece.output_tokens for piece in (*verdicts, *reasons)),
+    )
+
+
+def _review_shares(views: Iterable[ResponseView], n: int) -> dict[str, float]:
+    counts: Counter[str] = Counter()
+    for view in views:
+        counts.update({reason.split(":")[0] for reason in view.review_reasons})
+    return {rule: count / n for rule, count in sorted(counts.items())}
+
+
+def _view(results: Results, item: Item) -> ResponseView:
+    key = item.response.key
+    verdict, total = results.verdicts[key], results.scores["total_grade"][key]
+    fault = item.response.metadata.get("fault")
+    return ResponseView(
+        response_key=key,
+        case_id=item.case.id,
+        system=item.response.system,
+        language=language_of(item),
+        query_type=query_type_of(item),
+        query=item.case.query,
+        answer=item.response.answer,
+        total=total.value,
+        total_reason=total.reason,
+        grades=verdict.grades,
+        missing=verdict.missing,
+        review_reasons=verdict.review_reasons,
+        notes=tuple(_notes(results.evidence[key])),
+        fault=fault if isinstance(fault, str) else None,
+    )
+
+
+def _notes(evidence: Sequence[Evidence]) -> Iterable[str]:
+    for piece in evidence:
+        if isinstance(piece, ReasonEvidence):
+            quoted = f" «{piece.quote}»" if piece.quote else ""
+            doubt = " (quote not in the material)" if piece.quote_verbatim is False else ""
+            text = piece.reason if piece.status is Status.SCORED else piece.status_reason
+            yield f"{piece.dimension} ({piece.judge}): {text}{quoted}{doubt}"
+        elif isinstance(piece, VerdictEvidence) and piece.verdict.note:
+            yield f"{piece.dimension} (rule): {piece.verdict.note}"
+
+
+def _advice(results: Results) -> list[str]:
+    """What the set's size allows, in words; from the measured spread where there is one."""
+    counts = Counter(query_type_of(item) for item in {item.case.id: item for item in results.items}.values())
+    totals = [score.value for score in results.scores["total_grade"].values() if score.value is not None]
+    spread = stdev(totals) if len(totals) > 1 else None
+    found = []
+    for row in size_advice(dict(sorted(counts.items())), low=1.0, high=3.0, sd=spread or None):
+        if row.enough and row.scope != "all":
+            continue
+        seen = (
+            "" if row.smallest_difference is None else f"; differences above {row.smallest_difference:.2g} can be seen"
+        )
+        wanted = "" if row.enough else f", fewer than the {row.wanted} advised"
+        found.append(f"{'all types' if row.scope == 'all' else row.scope}: {row.n} cases{wanted}{seen}")
+    return found
+
+
+def results_document(results: Results) -> dict[str, Any]:
+    """The run's canonical results: the same bytes for the same run, however often it was interrupted.
+
+    Times, memory and names live in the run file's events, not here.
+    """
+    summary = summarize(results).model_dump(mode="json")
+    del summary["head"]  # covers the events too
+    evidence = [piece.model_dump(mode="json") for piece in results.pieces()]
+    evidence.sort(
+        key=lambda piece: (
+            piece["response_key"],
+            piece["kind"],
+            piece.get("dimension", ""),
+            piece.get("judge", ""),
+            piece.get("role", ""),
+        )
+    )
+    scores = [score.model_dump(mode="json") for scores in results.scores.values() for score in scores.values()]
+    return {
+        "format": "offline-eval results 1",
+        "config": results.config.model_dump(mode="json"),
+        "summary": summary,
+        "scores": scores,
+        "evidence": evidence,
+    }

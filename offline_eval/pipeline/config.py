@@ -1,0 +1,109 @@
+"""A run's configuration: everything that decides its numbers, so that its hash is the run's identity."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from offline_eval.core.errors import UsageError
+from offline_eval.core.hashing import digest
+from offline_eval.core.records import Case, Record, Response
+from offline_eval.judge.panel import Panel
+from offline_eval.judge.rubric import RUBRIC_LANGUAGES, load_rubric
+
+
+class RunConfig(Record):
+    """What is asked of whom.
+
+    Attributes:
+        judges: Dimension to the models that judge it, one or more.
+        engine: The engine that was picked, never `auto`.
+        batch_size: Requests an engine computes together; part of the identity, since results can depend on it.
+        reasons: Evidence and reason for every verdict, for those sent to review, or for none.
+        arbiter: Model asked where the judges of a dimension disagree.
+        models: Judge to the hash of its weights.
+        rubrics: Rubric id to the hash of its content.
+    """
+
+    panel: Panel
+    judges: dict[str, tuple[str, ...]]
+    engine: str
+    dtype: str = "config"
+    batch_size: int = 16
+    context_length: int | None = None
+    url: str | None = None
+    reasons: Literal["all", "review", "none"] = "all"
+    arbiter: str | None = None
+    seed: int = 0
+    models: dict[str, str]
+    rubrics: dict[str, str]
+
+    @property
+    def judge_names(self) -> list[str]:
+        """All judges, each once, in order of first mention."""
+        return list(dict.fromkeys(name for names in self.judges.values() for name in names))
+
+
+def assign_judges(panel: Panel, specs: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Read `--judge` options: `MODEL` judges every dimension, `dimension=MODEL` that one.
+
+    Raises:
+        UsageError: An unknown dimension, or a dimension without a judge.
+    """
+    found: dict[str, list[str]] = {dimension: [] for dimension in panel.examiners}
+    for spec in specs:
+        dimension, separator, model = spec.partition("=")
+        if not separator:
+            for names in found.values():
+                names.append(spec)
+            continue
+        if dimension not in found:
+            raise UsageError(f"--judge {spec}: the panel has no examiner {dimension!r}; it has {', '.join(found)}")
+        found[dimension].append(model)
+    lacking = [dimension for dimension, names in found.items() if not names]
+    if lacking:
+        raise UsageError(f"no judge for {', '.join(lacking)}; add --judge MODEL or --judge {lacking[0]}=MODEL")
+    return {dimension: tuple(dict.fromkeys(names)) for dimension, names in found.items()}
+
+
+def rubric_hashes(dimensions: Sequence[str]) -> dict[str, str]:
+    """Id to content hash, for every language of the dimensions' rubrics."""
+    rubrics = [load_rubric(dimension, language) for dimension in dimensions for language in RUBRIC_LANGUAGES]
+    return {rubric.id: rubric.content_hash() for rubric in rubrics}
+
+
+def case_set_hash(cases: Sequence[Case]) -> str:
+    """Hash of the cases' content, independent of their order."""
+    return digest("cases", sorted(case.content_hash() for case in cases))
+
+
+def responses_hash(responses: Sequence[Response]) -> str:
+    """Hash of the responses' content, independent of their order."""
+    return digest("responses", sorted(response.content_hash() for response in responses))
+
+
+def run_id(config: RunConfig, cases: Sequence[Case], responses: Sequence[Response]) -> str:
+    """The run's identity: 16 hex digits of the hash of cases, responses and configuration."""
+    parts = [case_set_hash(cases), responses_hash(responses), config.model_dump(mode="json")]
+    return digest("EvalRun", parts)[:16]
+
+
+def family_warnings(families: Mapping[str, str], responses: Sequence[Response]) -> list[str]:
+    """Warn about panels of one family, and about judges of a system's own family.
+
+    Args:
+        families: Judge to its family.
+        responses: A system's family is read from `metadata.family` of its responses.
+    """
+    found: list[str] = []
+    known = {family for family in families.values() if family != "unknown"}
+    if len(families) > 1 and len(known) == 1:
+        found.append(f"all {len(families)} judges are of the family {known.pop()}: their errors may agree")
+    systems = {
+        response.system: family for response in responses if isinstance(family := response.metadata.get("family"), str)
+    }
+    found += [
+        f"judge {judge} and system {system} are of the same family ({family}): judges tend to favour their own"
+        for system, family in sorted(systems.items())
+        for judge, judge_family in families.items()
+        if judge_family == family
+    ]
+    return found

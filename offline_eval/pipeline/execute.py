@@ -1,0 +1,185 @@
+"""Runs a plan: one judge in memory at a time, batch by batch, each committed whole; running again continues."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from offline_eval.checks.refusal import RefusalCheck
+from offline_eval.checks.rubric_verdict import Question, RubricVerdict
+from offline_eval.core.evidence import Evidence, VerdictEvidence
+from offline_eval.core.protocols import Item, ProgressCallback, TextEngine
+from offline_eval.judge.routing import disputed_dimensions, panel_verdict
+from offline_eval.judge.rules import decide
+from offline_eval.pipeline.config import RunConfig
+from offline_eval.pipeline.plan import Batch, Stage, stage_of, verdict_stages
+from offline_eval.store.run_file import RunFile
+
+OpenJudge = Callable[[str], TextEngine]
+_RULES_BATCH = "rule/refusal"
+
+
+class Executor:
+    """One execution over one run file.
+
+    Args:
+        open_judge: Loads a judge by name.
+        progress: Called after every batch with verdicts done and in all, per stage.
+        announce: Called with a line about what begins.
+    """
+
+    def __init__(
+        self,
+        run_file: RunFile,
+        config: RunConfig,
+        items: Sequence[Item],
+        *,
+        open_judge: OpenJudge,
+        progress: ProgressCallback = lambda done, total: None,
+        announce: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self._file = run_file
+        self._config = config
+        self._items = items
+        self._open_judge = open_judge
+        self._progress = progress
+        self._announce = announce
+        self._loaded: tuple[str, TextEngine] | None = None
+        self._opened = 0.0
+
+    def run(self) -> None:
+        """Do everything that is not committed yet.
+
+        Raises:
+            OfflineEvalError: A model cannot be loaded or the file cannot be written; what was committed is kept.
+        """
+        try:
+            self._run_rules()
+            for stage in verdict_stages(self._config, self._items):
+                self._run_stage(stage)
+            if self._config.arbiter is not None:
+                self._run_stage(self._arbiter_stage(self._config.arbiter))
+            if self._config.reasons == "review":
+                for stage in self._review_stages():
+                    self._run_stage(stage)
+        finally:
+            self._release()
+
+    def _run_rules(self) -> None:
+        if _RULES_BATCH not in self._file.committed_batches():
+            self._file.commit_batch(_RULES_BATCH, RefusalCheck().run(self._items))
+
+    def _run_stage(self, stage: Stage) -> None:
+        done_before = self._file.committed_batches()
+        pending = [batch for batch in stage.batches if batch.name not in done_before]
+        total = sum(len(batch.questions) for batch in stage.batches)
+        done = total - sum(len(batch.questions) for batch in pending)
+        if not pending:
+            return
+        if done:
+            self._announce(f"{stage.judge}: {done} of {total} were done before and are kept")
+        for batch in pending:
+            started = time.monotonic()
+            evidence = self._run_batch(stage, batch)
+            self._file.commit_batch(batch.name, evidence)
+            self._note_batch(stage, evidence, time.monotonic() - started)
+            done += len(batch.questions)
+            self._progress(done, total)
+
+    def _run_batch(self, stage: Stage, batch: Batch) -> list[Evidence]:
+        engine = self._engine(stage.judge) if _needs_model(stage, batch) else None
+        with_reasons = self._config.reasons == "all" or stage.role == "arbiter"
+        check = RubricVerdict(stage.judge, engine, role=stage.role, with_reasons=with_reasons)
+        if stage.kind == "verdict":
+            return check.run(batch.questions)
+        verdicts = self._verdicts_by_question(stage.judge)
+        return list(check.reasons(batch.questions, [verdicts[question.key] for question in batch.questions]))
+
+    def _engine(self, judge: str) -> TextEngine:
+        if self._loaded is not None and self._loaded[0] == judge:
+            return self._loaded[1]
+        self._release()  # one model in memory at a time
+        self._announce(f"loading judge {judge} on {self._config.engine}")
+        started = time.monotonic()
+        engine = self._open_judge(judge)
+        self._opened = time.monotonic()
+        self._loaded = (judge, engine)
+        self._file.note(
+            "load", {"judge": judge, "seconds": self._opened - started, "info": engine.info.model_dump(mode="json")}
+        )
+        self._announce(f"loaded {judge} in {self._opened - started:.1f} s ({engine.info.device}, {engine.info.dtype})")
+        return engine
+
+    def _release(self) -> None:
+        if self._loaded is None:
+            return
+        judge, engine = self._loaded
+        self._loaded = None
+        engine.close()
+        held = time.monotonic() - self._opened
+        body: dict[str, Any] = {"judge": judge, "held_seconds": held}
+        body |= {
+            name: getattr(engine, name)
+            for name in ("peak_bytes", "loads", "refused_connections")
+            if hasattr(engine, name)
+        }
+        self._file.note("release", body)
+        peak = f", peak memory {body['peak_bytes'] / 2**30:.2f} GiB" if body.get("peak_bytes") else ""
+        self._announce(f"released {judge} after {held:.1f} s{peak}")
+
+    def _note_batch(self, stage: Stage, evidence: Sequence[Evidence], seconds: float) -> None:
+        counts = {
+            "rows": len(evidence),
+            "prompt_tokens": sum(getattr(piece, "prompt_tokens", 0) for piece in evidence),
+            "output_tokens": sum(getattr(piece, "output_tokens", 0) for piece in evidence),
+        }
+        self._file.note("batch", {"judge": stage.judge, "kind": stage.kind, "seconds": seconds, **counts})
+
+    def _arbiter_stage(self, arbiter: str) -> Stage:
+        evidence = self._evidence_by_response()
+        questions = [
+            Question(item=item, dimension=dimension)
+            for item in self._items
+            for dimension in disputed_dimensions(
+                [piece for piece in evidence[item.response.key] if getattr(piece, "role", "") == "examiner"]
+            )
+        ]
+        return stage_of(self._config, questions, judge=arbiter, role="arbiter", kind="verdict")
+
+    def _review_stages(self) -> list[Stage]:
+        evidence = self._evidence_by_response()
+        rules = self._config.panel.routing
+        flagged = [
+            item
+            for item in self._items
+            if panel_verdict(item.response.key, evidence[item.response.key], rules=rules).route == "review"
+        ]
+        stages = []
+        for judge in self._config.judge_names:
+            verdicts = self._verdicts_by_question(judge)
+            questions = [
+                Question(item=item, dimension=name) for item in flagged for name in self._config.panel.examiners
+            ]
+            known = [question for question in questions if question.key in verdicts]
+            stages.append(stage_of(self._config, known, judge=judge, role="examiner", kind="reason"))
+        return stages
+
+    def _evidence_by_response(self) -> dict[str, list[Evidence]]:
+        found: dict[str, list[Evidence]] = defaultdict(list)
+        for piece in self._file.evidence():
+            found[piece.response_key].append(piece)
+        return found
+
+    def _verdicts_by_question(self, judge: str) -> dict[str, VerdictEvidence]:
+        return {
+            f"{piece.response_key}|{piece.dimension}": piece
+            for piece in self._file.evidence()
+            if isinstance(piece, VerdictEvidence) and piece.judge == judge and piece.role == "examiner"
+        }
+
+
+def _needs_model(stage: Stage, batch: Batch) -> bool:
+    """A batch that rules decide altogether loads nothing."""
+    if stage.kind == "reason":
+        return True
+    return any(decide(q.item.case, q.item.response, q.rubric) is None for q in batch.questions)

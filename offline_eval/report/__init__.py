@@ -1,0 +1,1 @@
+"""Run summary → text for people and programs; records in, strings out."""

@@ -1,0 +1,28 @@
+"""The summary as Markdown, for job summaries and wikis."""
+
+from offline_eval.core.summary import RunSummary
+from offline_eval.report.sections import Section, sections
+
+
+def render(summary: RunSummary) -> str:
+    """The whole report."""
+    return "\n".join(_section(section) for section in sections(summary))
+
+
+def _section(section: Section) -> str:
+    lines = [f"## {_escape(section.title)}", ""]
+    if section.rows:
+        lines.append("| " + " | ".join(_escape(column) for column in section.columns) + " |")
+        lines.append("|" + " --- |" * len(section.columns))
+        lines += ["| " + " | ".join(_escape(cell) for cell in row) + " |" for row in section.rows]
+        lines.append("")
+    lines += [f"- {_escape(line)}" for line in section.lines]
+    return "\n".join([*lines, ""])
+
+
+def _escape(text: str) -> str:
+    """Text that stays text: no markup, no line breaks, no cell ends."""
+    flat = " ".join(text.split())
+    for mark in "\\`*_[]<>|#":
+        flat = flat.replace(mark, f"\\{mark}")
+    return flat

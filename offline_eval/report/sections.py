@@ -1,0 +1,233 @@
+"""The summary as sections of tables and lines, so that the terminal and Markdown show the same things in one order."""
+
+from collections.abc import Sequence
+
+from offline_eval.core.records import Record
+from offline_eval.core.summary import ResponseView, RunSummary
+from offline_eval.report.numbers import estimate_text, interval_text, percent, three
+
+_SHOWN_REVIEW = 20
+_CUT = 160
+
+
+class Section(Record):
+    """A heading with a table, lines, or both.
+
+    Attributes:
+        columns: Header of the table; empty when there is none.
+        rows: Cells, each row as long as `columns`.
+        lines: Text below the table.
+    """
+
+    title: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+def sections(summary: RunSummary) -> list[Section]:
+    """All sections of a report, in order; empty ones are left out."""
+    found = [
+        _overview(summary),
+        _estimates(summary),
+        _slices(summary),
+        _labels(summary),
+        _correlations(summary),
+        _refusals(summary),
+        _judges(summary),
+        _review(summary),
+        _worst(summary),
+        Section(title="Size of the test set", lines=summary.advice),
+        Section(title="Warnings", lines=summary.warnings),
+    ]
+    return [section for section in found if section.rows or section.lines]
+
+
+def _overview(summary: RunSummary) -> Section:
+    judges = "; ".join(f"{dimension}: {', '.join(names)}" for dimension, names in summary.judges.items())
+    weights = ", ".join(f"{name} {weight:g}" for name, weight in summary.weights.items())
+    by_type = f"; other weights for {', '.join(summary.weights_by_query_type)}" if summary.weights_by_query_type else ""
+    return Section(
+        title=f"Run {summary.run_id}",
+        lines=(
+            f"{summary.n_cases} cases, {summary.n_responses} responses of {', '.join(summary.systems)}; "
+            f"panel {summary.panel}; engine {summary.engine}",
+            f"judges: {judges}",
+            f"weights: {weights}{by_type}",
+            f"{summary.n_verdicts} verdicts: {summary.by_rule} by rule, {summary.n_not_applicable} not applicable, "
+            f"{summary.n_failed} failed ({percent(summary.failed_share)} of those that apply)",
+            f"test set {summary.cases_hash[:12]}, responses {summary.responses_hash[:12]}, "
+            f"seed {summary.seed}, log head {summary.head[:16]}",
+        ),
+    )
+
+
+def _metric_names(summary: RunSummary) -> list[str]:
+    return list(dict.fromkeys(estimate.metric for estimate in summary.estimates))
+
+
+def _estimates(summary: RunSummary) -> Section:
+    names = _metric_names(summary)
+    overall = {(e.system, e.metric): e for e in summary.estimates if e.group == "all"}
+    rows = tuple((system, *(estimate_text(overall[system, name]) for name in names)) for system in summary.systems)
+    lines = [
+        f"{e.system}, {e.metric}: {e.n_failed} failed; the mean would be {three(e.worst)} to {three(e.best)} if they were counted"
+        for e in overall.values()
+        if e.n_failed and e.worst is not None and e.best is not None
+    ]
+    methods = sorted({e.interval.method for e in overall.values() if e.interval is not None})
+    lines.append(
+        f"value [95 % interval] scored/all; grades from 1 (fail) to 3 (excellent); intervals: {'; '.join(methods) or 'undefined'}"
+    )
+    lines += sorted(
+        {f"no interval for {e.system}, {e.metric}: {e.interval_reason}" for e in overall.values() if e.interval is None}
+    )
+    return Section(title="Scores", columns=("system", *names), rows=rows, lines=tuple(lines))
+
+
+def _slices(summary: RunSummary) -> Section:
+    names = _metric_names(summary)
+    cells = {(e.group, e.system, e.metric): e for e in summary.estimates if e.group != "all"}
+    groups = list(dict.fromkeys((e.group, e.system) for e in cells.values()))
+    rows = tuple(
+        (group, system, *(estimate_text(cells[group, system, name]) for name in names)) for group, system in groups
+    )
+    return Section(title="By query type and language", columns=("slice", "system", *names), rows=rows)
+
+
+def _labels(summary: RunSummary) -> Section:
+    seen = sorted({label for dims in summary.labels.values() for counts in dims.values() for label in counts})
+    rows = tuple(
+        (system, dimension, *(str(counts.get(label, 0)) for label in seen), _bar(counts))
+        for system, dimensions in summary.labels.items()
+        for dimension, counts in dimensions.items()
+    )
+    return Section(title="Labels by dimension", columns=("system", "dimension", *seen, "1 → 3"), rows=rows)
+
+
+def _bar(counts: dict[str, int]) -> str:
+    """The grades' shares as bars of eight steps."""
+    total = sum(counts.get(label, 0) for label in "123")
+    if not total:
+        return ""
+    return "".join("▁▂▃▄▅▆▇█"[min(7, int(8 * counts.get(label, 0) / total))] for label in "123")
+
+
+def _correlations(summary: RunSummary) -> Section:
+    rows = tuple(
+        (
+            f"{c.first} – {c.second}",
+            "–" if c.value is None else three(c.value),
+            interval_text(c.interval),
+            str(c.n),
+            c.reading if c.reason is None else c.reason,
+        )
+        for c in summary.correlations
+    )
+    lines = ("above about .8 the second dimension buys nothing; .3 to .5 is healthy",) if rows else ()
+    return Section(
+        title="Correlation of dimensions (Spearman)",
+        columns=("pair", "rho", "95 %", "n", "reading"),
+        rows=rows,
+        lines=lines,
+    )
+
+
+def _refusals(summary: RunSummary) -> Section:
+    rows = tuple(
+        (
+            table.system,
+            str(table.answerable_answered),
+            str(table.answerable_refused),
+            str(table.unanswerable_answered),
+            str(table.unanswerable_refused),
+            str(table.unknown),
+            str(table.failed),
+        )
+        for table in summary.refusals
+    )
+    columns = (
+        "system",
+        "answerable answered",
+        "answerable refused",
+        "unanswerable answered",
+        "unanswerable refused",
+        "unknown",
+        "failed",
+    )
+    return Section(title="Answerable × answered", columns=columns, rows=rows)
+
+
+def _judges(summary: RunSummary) -> Section:
+    rows = tuple(
+        (
+            count.judge,
+            count.guarantee,
+            str(count.verdicts),
+            str(count.failed),
+            " ".join(f"{label}:{n}" for label, n in count.by_label.items()),
+            "–" if count.off_label_mass is None else three(count.off_label_mass),
+            f"{count.quotes_verbatim}/{count.quotes}",
+            f"{count.reasons - count.reasons_failed}/{count.reasons}",
+            f"{count.prompt_tokens:,}/{count.output_tokens:,}",
+        )
+        for count in summary.judge_counts
+    )
+    columns = (
+        "judge",
+        "guarantee",
+        "verdicts",
+        "failed",
+        "labels",
+        "off-label mass",
+        "quotes verbatim",
+        "reasons",
+        "tokens in/out",
+    )
+    lines = tuple(
+        f"{count.judge} gave the label {label} in {percent(n / (count.verdicts - count.failed))} of its verdicts: it may not tell good from bad"
+        for count in summary.judge_counts
+        for label, n in count.by_label.items()
+        if count.verdicts - count.failed >= 10 and n / (count.verdicts - count.failed) > 0.9
+    )
+    return Section(title="Judges", columns=columns, rows=rows, lines=lines)
+
+
+def _review(summary: RunSummary) -> Section:
+    shares = ", ".join(f"{rule} {percent(share)}" for rule, share in summary.review_shares.items())
+    head = f"{len(summary.review)} of {summary.n_responses} responses ({percent(summary.review_share)}) should be looked at: {shares}"
+    rows = tuple(
+        (view.response_key, _grades(view), "; ".join(view.review_reasons)) for view in summary.review[:_SHOWN_REVIEW]
+    )
+    more = len(summary.review) - _SHOWN_REVIEW
+    lines = [head] + ([f"{more} more in `offline-eval report {summary.run_id} --format json`"] if more > 0 else [])
+    return Section(
+        title="For review", columns=("response", "grades", "why"), rows=rows, lines=tuple(lines if rows else ())
+    )
+
+
+def _worst(summary: RunSummary) -> Section:
+    rows = tuple(
+        (
+            view.response_key,
+            three(view.total or 0.0),
+            _short(view.query),
+            _short(view.answer),
+            _short(" | ".join(view.notes), 3 * _CUT),
+        )
+        for view in summary.worst
+    )
+    return Section(title="Lowest totals", columns=("response", "total", "query", "answer", "reasons"), rows=rows)
+
+
+def _grades(view: ResponseView) -> str:
+    return " ".join(f"{name[:1].upper()}{grade:g}" for name, grade in view.grades.items())
+
+
+def _short(text: str, limit: int = _CUT) -> str:
+    """One line of at most `limit` characters; what is left out is marked."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
+
+
+__all__: Sequence[str] = ["Section", "sections"]

@@ -1,0 +1,1 @@
+"""One SQLite file a run: an append-only, hash-chained log in which a batch is one transaction."""
