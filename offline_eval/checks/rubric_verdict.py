@@ -100,16 +100,14 @@ class RubricVerdict:
         pending = list(range(len(questions)))
         n = 1
         while pending:
-            parts = {index: _windows_of(questions[index], n) for index in pending}
+            materials = {index: _materials(questions[index], n) for index in pending}
             requests = [
-                label_request(_material(questions[index], (i, n)), questions[index].rubric)
-                for index in pending
-                for i in range(1, len(parts[index]) + 1)
+                label_request(material, questions[index].rubric) for index in pending for material in materials[index]
             ]
             results = iter(self._generate(requests))
             too_long = []
             for index in pending:
-                answers = [next(results) for _ in parts[index]]
+                answers = [next(results) for _ in materials[index]]
                 can_divide = n < MAX_WINDOWS and "passages" in questions[index].rubric.sees
                 if can_divide and any(_is_too_long(answer) for answer in answers):
                     too_long.append(index)
@@ -174,18 +172,18 @@ class RubricVerdict:
         return Provenance(producer=NAME, version=VERSION, parameters_hash=parameters, engine_fingerprint=engine)
 
 
-def _windows_of(question: Question, n: int) -> list[object]:
-    if "passages" not in question.rubric.sees:
-        return [None]
-    return [*windows(question.item.response.passages, n)] or [None]
+def _materials(question: Question, n: int) -> list[Material]:
+    """What is shown: all of it at once, or with the passages in n windows."""
+    item = question.item
+    if n == 1:
+        return [Material(item.case, item.response)]
+    return [Material(item.case, item.response, passages=part) for part in windows(item.response.passages, n)]
 
 
 def _material(question: Question, window: tuple[int, int] | None) -> Material:
-    item = question.item
-    if window is None or window[1] == 1 or "passages" not in question.rubric.sees:
-        return Material(item.case, item.response)
-    i, n = window
-    return Material(item.case, item.response, passages=windows(item.response.passages, n)[i - 1])
+    """What was shown for a stored verdict."""
+    i, n = window or (1, 1)
+    return _materials(question, n)[i - 1]
 
 
 def _is_too_long(answer: Generation | Failure) -> bool:

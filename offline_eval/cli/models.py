@@ -1,10 +1,15 @@
 """`offline-eval models`: what can be used, what is installed, and whether it is what it was."""
 
 from pathlib import Path
+from typing import get_args
 
 import click
+from pydantic import JsonValue
 
 from offline_eval.cli.rows import FORMATS, RowFormat, print_rows
+from offline_eval.models.config import ModelKind
+
+KINDS = get_args(ModelKind)
 
 
 @click.group(name="models")
@@ -13,7 +18,7 @@ def command() -> None:
 
 
 @command.command(name="list")
-@click.option("--kind", help="judge, nli, answerability, alignment, reranker or embedder.")
+@click.option("--kind", type=click.Choice(KINDS), help="Only models of this kind.")
 @click.option("--format", "format", type=click.Choice(FORMATS), default="table", show_default=True)
 def list_(kind: str | None, format: RowFormat) -> None:
     """Models with a config, and whether they are installed."""
@@ -22,7 +27,7 @@ def list_(kind: str | None, format: RowFormat) -> None:
 
     installed = {model.config.name: model for model in list_installed()}
     configs = {config.name: config for config in list_configs()} | {n: m.config for n, m in installed.items()}
-    rows = [
+    rows: list[dict[str, JsonValue]] = [
         {
             "name": config.name,
             "kind": config.kind,
@@ -76,9 +81,9 @@ def fetch_(names: tuple[str, ...]) -> None:
 @command.command(name="import")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--name", required=True, help="The name of a shipped config, or a new one.")
-@click.option("--kind", help="For a new name: judge, nli, answerability, alignment, reranker or embedder.")
+@click.option("--kind", type=click.Choice(KINDS), help="For a new name.")
 @click.option("--link", is_flag=True, help="Hard-link the files instead of copying them.")
-def import_(folder: Path, name: str, kind: str | None, link: bool) -> None:
+def import_(folder: Path, name: str, kind: ModelKind | None, link: bool) -> None:
     """Take in a model FOLDER that was carried here by hand: safetensors only, no code."""
     from offline_eval.models.importer import import_folder
 

@@ -36,7 +36,9 @@ def show(summary: RunSummary, format: str, *, out: Path | None = None) -> None:
 def rendered(summary: RunSummary, format: str, *, for_file: bool) -> str:
     """A summary as text."""
     if format == "json":
-        return summary.model_dump_json(indent=1)
+        from offline_eval.report.json_document import render as json_document
+
+        return json_document(summary)
     if format == "md":
         from offline_eval.report.markdown import render as markdown
 

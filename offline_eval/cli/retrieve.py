@@ -1,7 +1,7 @@
 """`offline-eval retrieve`: build an index, search it, and measure, compare and cross-check retrievers."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,12 +12,12 @@ from offline_eval.cli.progress import Progress
 from offline_eval.cli.retrieve_views import (
     COMPARISON_COLUMNS,
     ESTIMATE_COLUMNS,
+    INDEX_COLUMNS,
     agreement_rows,
     agreement_summary,
     comparison_rows,
     estimate_rows,
     evaluation_notes,
-    excerpt,
     failed_rows,
     hit_rows,
     index_rows,
@@ -52,6 +52,7 @@ def _format_option(*extra: str) -> Callable[[Decorated], Decorated]:
 
 def _index_options(function: Decorated) -> Decorated:
     for option in (
+        click.option("--embedder", help="The embedder, where it goes by another name here than when indexing."),
         click.option("--device", help="Where the embedder runs: cpu, cuda, … [default: the best one here]"),
         click.option("--corpus", type=EXISTING, help="Refuse the index unless it holds exactly this corpus."),
         click.option("--index", "index_folder", type=EXISTING, help="An index built with `retrieve index`."),
@@ -136,45 +137,56 @@ def index_command(
             languages=model.languages if model else ("*",),
             progress=progress.tell,
         )
-    print_rows(index_rows(manifest, str(folder)), format)
+    print_rows(index_rows(manifest, str(folder)), format, columns=INDEX_COLUMNS if format in ("table", "md") else ())
 
 
 @command.command("search")
-@click.argument("query", nargs=-1, required=True)
-@click.option("--retriever", default="bm25", show_default=True, help="bm25, rank_bm25, dense, hnsw, hybrid, …")
-@click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="Passages shown.")
+@click.argument("query", nargs=-1)
+@click.option(
+    "--cases", type=EXISTING, help="Search for every case and print responses for `offline-eval run` (JSONL)."
+)
+@click.option("--retriever", "retrievers", multiple=True, help="bm25 (default), rank_bm25, dense, hnsw, hybrid, …")
+@click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="Passages for each query.")
 @click.option("--weight", "weights", type=float, multiple=True, help="Of BM25, then of dense, in a hybrid.")
 @_index_options
 @_format_option()
 def search_command(
     query: tuple[str, ...],
-    retriever: str,
+    cases: Path | None,
+    retrievers: tuple[str, ...],
     k: int,
     weights: tuple[float, ...],
     index_folder: Path | None,
     corpus: Path | None,
+    embedder: str | None,
     device: str | None,
     format: RowFormat,
 ) -> None:
-    """Search for QUERY and show the passages with the matching terms marked."""
+    """Search for QUERY and show the passages with the matching terms marked; or for --cases, as responses."""
     from offline_eval.retrieval.retrievers import LEXICAL, check_names, open_retriever
 
-    check_names([retriever])
-    index = _open_index(index_folder, corpus, required=True)
+    names = retrievers or ("bm25",)
     text = " ".join(query)
-    if retriever in LEXICAL and not index.analyzer.tokens(text):
-        raise UsageError(f"the query {text!r} has no searchable word (only stop-words or marks); add a content word")
-    found = open_retriever(retriever, index, embedder=_embedder_of(index, device), weights=weights)
-    rows = hit_rows({"query": found.search([text], k=k)[0]}, {"query": text}, index, retriever=retriever)
-    if not rows:
-        click.echo("nothing found: no passage shares a term with the query", err=True)
-    click.echo(f"order: {TIE_RULE}", err=True)
-    if format in ("json", "jsonl", "csv"):
-        print_rows(rows, format)
+    if bool(text.strip()) == (cases is not None):
+        raise UsageError("give a query, or --cases FILE")
+    check_names(names)
+    index = _open_index(index_folder, corpus, required=True)
+    load = _embedder_of(index, embedder, device)
+    opened = [open_retriever(name, index, embedder=load, weights=weights) for name in names]
+    if cases is not None:
+        _print_responses(cases, opened, index, k)
         return
-    mark = ("**", "**") if format == "md" else ("[", "]")
-    shown = [{**row, "text": excerpt(str(row["text"]), row["terms"], mark=mark)} for row in rows]
-    print_rows(shown, format, columns=("rank", "score", "passage_id", "title", "text"))
+    if LEXICAL.issuperset(names) and not index.analyzer.tokens(text):
+        raise UsageError(f"the query {text!r} has no searchable word (only stop-words or marks); add a content word")
+    mark = {"table": ("[", "]"), "md": ("**", "**")}.get(format)
+    rows = [
+        row
+        for retriever in opened
+        for row in hit_rows(retriever.search([text], k=k)[0], text, index, retriever=retriever.name, mark=mark)
+    ]
+    _say([f"order: {TIE_RULE}"] if rows else ["nothing found: no passage shares a term with the query"])
+    columns = ("retriever", "rank", "score", "passage_id", "title", "text")
+    print_rows(rows, format, columns=columns if mark else ())
 
 
 @command.command("eval")
@@ -296,7 +308,7 @@ def _collect(source: dict[str, Any], *, judged: bool = True) -> tuple[Any, Any]:
         weights=source["weights"],
     )
     index = _open_index(source["index_folder"], source["corpus"], required=bool(request.retrievers))
-    embedder = _embedder_of(index, source["device"])
+    embedder = _embedder_of(index, source["embedder"], source["device"])
     with Progress() as progress:
         return questions, collect_runs(request, questions, index=index, embedder=embedder, progress=progress.tell)
 
@@ -322,7 +334,7 @@ def _open_index(folder: Path | None, corpus: Path | None, *, required: bool) -> 
     return index
 
 
-def _embedder_of(index: Any, device: str | None) -> Callable[[], Any]:
+def _embedder_of(index: Any, name: str | None, device: str | None) -> Callable[[], Any]:
     """The embedder an index was built with, loaded at the first call."""
 
     @cache
@@ -332,9 +344,21 @@ def _embedder_of(index: Any, device: str | None) -> Callable[[], Any]:
         part = index.manifest.dense
         if part is None:
             raise UsageError(f"{index.folder} has no vectors; build it again with --embedder NAME")
-        return open_embedder(part.embedder, device=device)
+        return open_embedder(name or part.embedder, device=device)
 
     return load
+
+
+def _print_responses(cases: Path, retrievers: Sequence[Any], index: Any, k: int) -> None:
+    from offline_eval.core.records import as_json
+    from offline_eval.formats.reader import read_cases
+    from offline_eval.retrieval.run import responses_of, run_retriever
+
+    asked = read_cases(cases)
+    queries = {case.id: case.query for case in asked}
+    with Progress() as progress:
+        runs = [run_retriever(item, queries, k=k, progress=partial(progress.tell, item.name)) for item in retrievers]
+    print_rows([as_json(response) for response in responses_of(asked, runs, index.store)], "jsonl")
 
 
 def _checked(kind: type[Made], **values: Any) -> Made:

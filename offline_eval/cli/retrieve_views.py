@@ -14,6 +14,8 @@ from offline_eval.retrieval.manifest import Manifest
 _SHOWN = 300
 """Characters of a passage in a table; JSON has the whole text."""
 
+_BEFORE_TERM = 60
+
 View = dict[str, JsonValue]
 
 
@@ -37,38 +39,45 @@ def index_rows(manifest: Manifest, folder: str) -> list[View]:
 
 
 def hit_rows(
-    hits: Mapping[str, Sequence[Hit]], queries: Mapping[str, str], index: Index, *, retriever: str
+    hits: Sequence[Hit], query: str, index: Index, *, retriever: str, mark: tuple[str, str] | None
 ) -> list[View]:
-    """One row a hit, with the places of the query's terms in title and text."""
+    """One row a hit, with the places of the query's terms in its text.
+
+    Args:
+        hits: Best first.
+        query: What was searched for.
+        index: Where the passages are.
+        retriever: Its name.
+        mark: For people: text cut to an excerpt, terms between these marks. None: the whole text.
+    """
     rows: list[View] = []
-    for query_id, found in hits.items():
-        for rank, hit in enumerate(found, start=1):
-            passage = index.store.get(hit.passage_id)
-            rows.append(
-                {
-                    "query_id": query_id,
-                    "retriever": retriever,
-                    "rank": rank,
-                    "score": hit.score,
-                    "passage_id": hit.passage_id,
-                    "doc_id": passage.doc_id,
-                    "title": passage.title,
-                    "text": passage.text,
-                    "terms": [list(span) for span in term_spans(passage.text, queries[query_id], index.analyzer)],
-                }
-            )
+    for rank, hit in enumerate(hits, start=1):
+        passage = index.store.get(hit.passage_id)
+        spans = term_spans(passage.text, query, index.analyzer)
+        rows.append(
+            {
+                "retriever": retriever,
+                "rank": rank,
+                "score": hit.score,
+                "passage_id": hit.passage_id,
+                "doc_id": passage.doc_id,
+                "title": passage.title,
+                "text": passage.text if mark is None else excerpt(passage.text, spans, mark=mark),
+                "terms": [list(span) for span in spans],
+            }
+        )
     return rows
 
 
-def excerpt(text: str, spans: Sequence[Sequence[int]], *, mark: tuple[str, str]) -> str:
-    """The part of a text around its first term, with the terms between marks; `…` where something is left out.
+def excerpt(text: str, spans: Sequence[tuple[int, int]], *, mark: tuple[str, str]) -> str:
+    """The part of a text around its first term, with the terms marked; `…` where something is left out.
 
     Args:
         text: The passage.
-        spans: `(start, end)` of its terms.
+        spans: `(start, end)` of its terms, ascending.
         mark: Put before and after a term.
     """
-    begin = max(0, spans[0][0] - 60) if spans and len(text) > _SHOWN else 0
+    begin = max(0, spans[0][0] - _BEFORE_TERM) if spans and len(text) > _SHOWN else 0
     end = min(len(text), begin + _SHOWN)
     pieces = ["… "] if begin else []
     at = begin
@@ -120,12 +129,16 @@ def evaluation_notes(evaluation: RunEvaluation) -> list[str]:
     notes = [f"{evaluation.run}: ties by {options.tie_rule}"]
     if evaluation.missing:
         fate = "counted 0" if options.missing == "zero" else "left out (--missing skip)"
-        notes.append(
-            f"{evaluation.run}: {len(evaluation.missing)} judged queries not in the run, {fate}: {_ids(evaluation.missing)}"
-        )
+        ids = _ids(evaluation.missing)
+        notes.append(f"{evaluation.run}: {len(evaluation.missing)} judged queries not in the run, {fate}: {ids}")
     if evaluation.ignored:
         notes.append(
             f"{evaluation.run}: {len(evaluation.ignored)} queries nobody judged, ignored: {_ids(evaluation.ignored)}"
+        )
+    if evaluation.missing and evaluation.ignored:
+        notes.append(
+            f"{evaluation.run}: run and judgements number some queries differently; TREC topics whose judgements count "
+            "by the place in the file need --by-position"
         )
     if evaluation.without_relevant:
         fate = "not applicable" if options.no_relevant == "not_applicable" else "counted 0"
@@ -181,6 +194,7 @@ COMPARISON_COLUMNS = (
     "p_holm",
     "verdict",
 )
+INDEX_COLUMNS = ("index", "passages", "documents", "bytes", "embedder", "dimension", "hnsw_recall")
 ESTIMATE_COLUMNS = ("run", "metric", "value", "low", "high", "n_scored", "n")
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -12,6 +13,7 @@ from pydantic import JsonValue
 RowFormat = Literal["table", "json", "jsonl", "csv", "md"]
 FORMATS = ("table", "json", "jsonl", "csv", "md")
 Row = Mapping[str, JsonValue]
+_NO_TERMINAL_WIDTH = 10_000
 
 
 def print_rows(rows: Sequence[Row], format: RowFormat, *, columns: Sequence[str] = (), title: str = "") -> None:
@@ -90,6 +92,5 @@ def _print_table(rows: Sequence[Row], names: Sequence[str], title: str) -> None:
         table.add_column(Text(name), justify="right" if numeric and rows else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(for_people(row.get(name))) for name in names))
-    console = Console(highlight=False)
-    # A pipe or a file has no width; nothing may be cut there.
-    console.print(table, **({} if console.is_terminal else {"width": 1000, "no_wrap": True, "crop": False}))
+    # A pipe or a file has no width; nothing may be cut or folded there.
+    Console(highlight=False, width=None if sys.stdout.isatty() else _NO_TERMINAL_WIDTH).print(table)

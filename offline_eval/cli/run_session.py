@@ -59,15 +59,14 @@ class Session:
         stored = {"run_id": identity, "config": config.model_dump(mode="json"), "warnings": warnings}
         run_file.begin_run(stored, cases, responses)
         _say(f"run {identity} in {path}; engine {config.engine}")
-        return self._judge(run_file, config, engine_options, items)
+        return self._judge(run_file, config, engine_options)
 
-    def _judge(self, run_file: RunFile, config: RunConfig, engine_options: EngineOptions, items: Any) -> int:
+    def _judge(self, run_file: RunFile, config: RunConfig, engine_options: EngineOptions) -> int:
         signal.signal(signal.SIGTERM, _interrupt)
         with Progress() as progress:
             executor = Executor(
                 run_file,
                 config,
-                items,
                 open_judge=lambda name: open_engine(name, engine_options),
                 progress=lambda done, total: progress.tell("verdicts", done, total),
                 announce=_say,

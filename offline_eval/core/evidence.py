@@ -135,7 +135,229 @@ class RefusalEvidence(Record):
     provenance: Provenance
 
 
-Evidence = Annotated[VerdictEvidence | ReasonEvidence | RefusalEvidence, Field(discriminator="kind")]
+class Claim(Record):
+    """One statement, with its place in the text it was taken from; without one when a judge reworded it."""
+
+    text: str
+    start: int | None = Field(default=None, ge=0)
+    end: int | None = Field(default=None, ge=0)
+
+
+class ClaimsEvidence(Record):
+    """What a text states, one claim at a time.
+
+    Attributes:
+        source: The text: the response's answer, the case's reference, or its key points (split from the reference where
+            none are given).
+        none_because: Why there are no claims: `refusal`, `no_content`, `no_statement`; None when there are some.
+    """
+
+    kind: Literal["claims"] = "claims"
+    response_key: str
+    source: Literal["answer", "reference", "key_points"]
+    status: Status = Status.SCORED
+    status_reason: str | None = None
+    claims: tuple[Claim, ...] = ()
+    none_because: str | None = None
+    provenance: Provenance
+
+
+class Support(Record):
+    """How one premise bears on one hypothesis.
+
+    A long premise is read in chunks; support is the largest over them, and the chunk is named.
+
+    Attributes:
+        entailment: Probability that the best chunk entails the hypothesis, in [0, 1]; None when it could not be had.
+        contradiction: The largest probability of a contradiction over the chunks, in [0, 1]; None when the model only
+            tells supported from unsupported.
+        chunk: Where the best chunk stands in the premise: first character and the one after the last.
+        chunks: How many chunks were read; 0 when a rule decided.
+        failure: Why there is no probability.
+    """
+
+    entailment: float | None = Field(default=None, ge=0, le=1)
+    contradiction: float | None = Field(default=None, ge=0, le=1)
+    chunk: tuple[int, int] | None = None
+    chunks: int = Field(default=0, ge=0)
+    decided_by: Literal["model", "rule"] = "model"
+    failure: str | None = None
+
+    @model_validator(mode="after")
+    def _failure_matches(self) -> Self:
+        if (self.entailment is None) != (self.failure is not None):
+            raise ValueError("support has a probability or a failure, never both and never neither")
+        return self
+
+
+class EntailmentEvidence(Record):
+    """A matrix: claims of one text × premises of another.
+
+    Attributes:
+        premise_ids: The passages' ids, or `reference` or `answer` alone.
+        rows: One row a claim in the order of its `ClaimsEvidence`, one cell a premise.
+        none_because: As in `ClaimsEvidence`, when there are no rows.
+    """
+
+    kind: Literal["entailment"] = "entailment"
+    response_key: str
+    hypotheses: Literal["answer", "reference", "key_points"]
+    premises: Literal["passages", "reference", "answer"]
+    premise_ids: tuple[str, ...] = ()
+    status: Status = Status.SCORED
+    status_reason: str | None = None
+    rows: tuple[tuple[Support, ...], ...] = ()
+    none_because: str | None = None
+    provenance: Provenance
+
+
+class AnswerabilityEvidence(Record):
+    """Whether the passages hold an answer to the query.
+
+    Attributes:
+        passages: Each passage alone, in the response's order; `entailment` is the probability of an answer.
+        together: All passages as one text, in their order.
+    """
+
+    kind: Literal["answerability"] = "answerability"
+    response_key: str
+    status: Status = Status.SCORED
+    status_reason: str | None = None
+    passage_ids: tuple[str, ...] = ()
+    passages: tuple[Support, ...] = ()
+    together: Support | None = None
+    provenance: Provenance
+
+
+class Conflict(Record):
+    """Two sentences of two passages that cannot both be true.
+
+    Attributes:
+        by: `number`, `date` or `negation` when a rule found it, `nli` when the model did.
+        probability: The model's, in [0, 1]; None for a rule.
+    """
+
+    first_id: str
+    second_id: str
+    first: str
+    second: str
+    by: Literal["number", "date", "negation", "nli"]
+    probability: float | None = Field(default=None, ge=0, le=1)
+
+
+class ContradictionEvidence(Record):
+    """Conflicts between the passages.
+
+    Attributes:
+        pairs: Pairs of passages that were compared.
+        compared: Pairs of sentences about the same thing among them.
+        by_model: Whether a model was asked about what rules cannot see; when not, `model_reason` says why.
+    """
+
+    kind: Literal["contradiction"] = "contradiction"
+    response_key: str
+    pairs: int = Field(ge=0)
+    compared: int = Field(ge=0)
+    conflicts: tuple[Conflict, ...] = ()
+    by_model: bool
+    model_reason: str | None = None
+    provenance: Provenance
+
+
+class EntityFound(Record):
+    """A name, number or date with the first passage that has it; None when none does."""
+
+    text: str
+    passage_id: str | None = None
+
+
+class EntitiesEvidence(Record):
+    """Entities of a text, each looked for in the passages."""
+
+    kind: Literal["entities"] = "entities"
+    response_key: str
+    source: Literal["answer", "reference"]
+    status: Status = Status.SCORED
+    status_reason: str | None = None
+    entities: tuple[EntityFound, ...] = ()
+    provenance: Provenance
+
+
+class CitedStatement(Record):
+    """A statement of the answer with what it cites.
+
+    Attributes:
+        cited: Ids of the passages it cites, in the order of the marks.
+        unknown: Marks that point to no passage of the response.
+        support: One cell a cited passage.
+    """
+
+    text: str
+    cited: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    support: tuple[Support, ...] = ()
+
+
+class CitationsEvidence(Record):
+    """Whether the cited passages support the sentences that cite them."""
+
+    kind: Literal["citations"] = "citations"
+    response_key: str
+    status: Status = Status.SCORED
+    status_reason: str | None = None
+    statements: tuple[CitedStatement, ...] = ()
+    none_because: str | None = None
+    provenance: Provenance
+
+
+class QuestionsEvidence(Record):
+    """Questions that a judge made from the answer alone."""
+
+    kind: Literal["questions"] = "questions"
+    response_key: str
+    status: Status = Status.SCORED
+    status_reason: str | None = None
+    questions: tuple[str, ...] = ()
+    none_because: str | None = None
+    prompt_tokens: int = Field(default=0, ge=0)
+    output_tokens: int = Field(default=0, ge=0)
+    provenance: Provenance
+
+
+class SimilarityEvidence(Record):
+    """Cosine of the query's embedding with others.
+
+    Attributes:
+        to: What the query was compared with.
+        ids: Passage ids, or the questions' numbers from 1.
+        similarities: One an id, in [-1, 1].
+    """
+
+    kind: Literal["similarity"] = "similarity"
+    response_key: str
+    to: Literal["passages", "questions"]
+    status: Status = Status.SCORED
+    status_reason: str | None = None
+    ids: tuple[str, ...] = ()
+    similarities: tuple[float, ...] = ()
+    none_because: str | None = None
+    provenance: Provenance
+
+
+Evidence = Annotated[
+    VerdictEvidence
+    | ReasonEvidence
+    | RefusalEvidence
+    | ClaimsEvidence
+    | EntailmentEvidence
+    | AnswerabilityEvidence
+    | ContradictionEvidence
+    | EntitiesEvidence
+    | CitationsEvidence
+    | QuestionsEvidence
+    | SimilarityEvidence,
+    Field(discriminator="kind"),
+]
 
 _EVIDENCE: TypeAdapter[Evidence] = TypeAdapter(Evidence)
 

@@ -1,6 +1,6 @@
-"""What engines, checks, metrics and systems promise each other; batch-first, order-preserving, errors returned as items."""
+"""What engines, checks, metrics and systems promise each other: batch-first, order-preserving, errors as items."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import Field, JsonValue
@@ -180,6 +180,51 @@ class Metric(Protocol):
     needs: tuple[str, ...]
 
     def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score: ...
+
+
+class GroupMetric(Protocol):
+    """Pure arithmetic over several responses of one system to one case: its variants and attempts.
+
+    Attributes:
+        of: Name of the metric whose scores it compares; None when it compares the answers themselves.
+    """
+
+    name: str
+    low: float
+    high: float
+    needs: tuple[str, ...]
+    of: str | None
+
+    def score_group(self, case: Case, responses: Sequence[Response], scores: Sequence[Score]) -> Score: ...
+
+
+EngineKind = Literal["judge", "nli", "answerability", "embedder"]
+
+
+class Check(Protocol):
+    """Makes evidence, of all items of a batch at once and in their order; nothing of it depends on the rest of the run.
+
+    Attributes:
+        name: Registered name, the stem of its file.
+        version: Raised when its output changes.
+        needs: Names of the checks whose evidence it reads.
+        engine: The kind of engine it asks; None for rules alone.
+    """
+
+    name: str
+    version: str
+    needs: tuple[str, ...]
+    engine: EngineKind | None
+
+    def run(self, items: Sequence[Item], *, evidence: Mapping[str, Sequence[Evidence]], engine: Any) -> list[Evidence]:
+        """Make evidence.
+
+        Args:
+            items: A batch of responses with their cases.
+            evidence: Response key to the evidence of the checks it needs.
+            engine: Of the kind it asks for; None to apply the rules alone.
+        """
+        ...
 
 
 class RagSystem(Protocol):

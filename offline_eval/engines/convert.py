@@ -28,15 +28,19 @@ def gguf_to_safetensors(gguf_file: Path, out_folder: Path) -> None:
     folder = str(gguf_file.parent)
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=gguf_file.name, trust_remote_code=False)
-        model = AutoModelForCausalLM.from_pretrained(
+        model, loading = AutoModelForCausalLM.from_pretrained(
             folder,
             gguf_file=gguf_file.name,
             quantization_config=GgufConfig(dequantize=True),
             dtype=torch.float32,
             trust_remote_code=False,
+            output_loading_info=True,
         )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except Exception as error:  # noqa: BLE001 - the engine's edge: parsers of foreign bytes raise anything
         raise ModelError(f"{gguf_file}: cannot be read as GGUF: {error}") from error
+    missing = sorted(loading["missing_keys"])
+    if missing:
+        raise ModelError(f"{gguf_file}: {len(missing)} weights are missing, {missing[0]} first; get the whole file")
     out_folder.mkdir(parents=True, exist_ok=True)
     if getattr(model.config, "quantization_config", None) is not None:
         del model.config.quantization_config

@@ -1,14 +1,20 @@
 """What both in-process engines share: encoding, the length check before any work, and reading results back."""
 
+import string
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import Field
+
+from offline_eval.core.errors import ModelError
 from offline_eval.core.evidence import Guarantee
 from offline_eval.core.protocols import EngineInfo, Failure, GenerateRequest, Generation, LabelChoice, ObjectTail
 from offline_eval.core.records import Record
 from offline_eval.engines.grammar import object_tail_grammar
-from offline_eval.engines.prompt_tokens import PromptEncoder
+from offline_eval.engines.prompt_tokens import NotEncodableError, PromptEncoder
+
+_POSSIBLE_LABELS = string.digits + string.ascii_letters  # what a rubric may use
 
 
 class EngineSpec(Record):
@@ -33,8 +39,8 @@ class EngineSpec(Record):
     context_length: int
     batch_size: int = 16
     seed: int = 0
-    template_options: dict[str, Any] = {}
-    options: dict[str, Any] = {}
+    template_options: dict[str, Any] = Field(default_factory=dict)
+    options: dict[str, Any] = Field(default_factory=dict)
 
 
 class Prepared(NamedTuple):
@@ -56,18 +62,34 @@ class Prepared(NamedTuple):
 
 
 class Preparer:
-    """Encodes requests and refuses those that do not fit, before anything is computed."""
+    """Encodes requests and refuses those that do not fit, before anything is computed.
+
+    Attributes:
+        end_id: The token that ends a turn.
+
+    Raises:
+        ModelError: The model has no usable chat template or no end token, or a label that a rubric may use cannot be
+            reached.
+    """
 
     def __init__(self, spec: EngineSpec) -> None:
         self._spec = spec
         self.encoder = PromptEncoder(Path(spec.folder), dict(spec.template_options))
+        self.encoder.vocabulary.label_ids(_POSSIBLE_LABELS)
+        if self.encoder.tokenizer.eos_token_id is None:
+            raise ModelError(f"{spec.folder}: its tokenizer names no end token (eos_token in tokenizer_config.json)")
+        self.end_id = int(self.encoder.tokenizer.eos_token_id)
 
     def prepare(self, requests: Sequence[GenerateRequest]) -> tuple[list[Prepared], dict[int, Failure]]:
         """Split requests into those that can run and failures by position."""
         ready: list[Prepared] = []
         failures: dict[int, Failure] = {}
         for position, request in enumerate(requests):
-            prepared = self._prepare_one(position, request)
+            try:
+                prepared = self._prepare_one(position, request)
+            except NotEncodableError as error:
+                failures[position] = Failure(reason="not_encodable", detail=str(error))
+                continue
             total = len(prepared.prompt) + prepared.budget
             if total <= self._spec.context_length:
                 ready.append(prepared)

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from offline_eval.core.errors import EngineError
+from offline_eval.core.errors import EngineError, ModelError, OfflineEvalError
 from offline_eval.core.protocols import EngineInfo, Failure, GenerateRequest, Generation
 from offline_eval.engines.inprocess import EngineSpec
 
@@ -25,7 +25,15 @@ _TAIL_LINES = 5
 
 
 class WorkerDiedError(EngineError):
-    """The worker process ended or stopped answering."""
+    """The worker process ended or stopped answering.
+
+    Attributes:
+        reason: `engine_crashed` or `time_limit`.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        self.reason = reason
+        super().__init__(message)
 
 
 class ProcessEngine:
@@ -35,6 +43,10 @@ class ProcessEngine:
         spec: What to load.
         batch_limit_s: Longest time one batch may take; then its worker is killed and the batch is halved.
         environment: Variables added to the worker's own.
+
+    Raises:
+        ModelError: The model cannot be used as a judge.
+        EngineError: It does not load.
     """
 
     def __init__(
@@ -49,33 +61,44 @@ class ProcessEngine:
         self.refused_connections = 0
         self._process: subprocess.Popen[bytes] | None = None
         started = time.monotonic()
-        self.info: EngineInfo = self._start()
+        try:
+            self.info: EngineInfo = self._start()
+        except BaseException:
+            self._forget_log()
+            raise
         self.load_seconds = time.monotonic() - started
 
     def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation | Failure]:
         """Answer every request, in order.
 
-        A batch that kills the worker is halved in a fresh worker until the item at fault is alone; that item fails
-        with `engine_crashed` or `time_limit`, and the others are answered.
+        A batch whose worker dies is redone whole in a fresh one, since the cause may lie outside. If it dies again or
+        takes too long, it is halved until the item at fault is alone; that item fails with `engine_crashed` or
+        `time_limit`, and the others are answered.
+
+        Raises:
+            EngineError: The model does not load again.
         """
-        if not requests:
-            return []
+        return self._generate(requests, redo=True) if requests else []
+
+    def _generate(self, requests: Sequence[GenerateRequest], *, redo: bool) -> list[Generation | Failure]:
+        if self._process is None:
+            self._start()
+        message = {"op": "generate", "requests": [request.model_dump(mode="json") for request in requests]}
         try:
-            if self._process is None:
-                self._start()
-            message = {"op": "generate", "requests": [request.model_dump(mode="json") for request in requests]}
             return _RESULTS.validate_python(self._ask(message, limit_s=self._batch_limit_s)["results"])
         except WorkerDiedError as error:
             self._stop()
+            if redo and error.reason == "engine_crashed":
+                return self._generate(requests, redo=False)
             if len(requests) == 1:
-                reason = "time_limit" if "time limit" in str(error) else "engine_crashed"
-                return [Failure(reason=reason, detail=str(error))]
+                return [Failure(reason=error.reason, detail=str(error))]
             middle = len(requests) // 2
-            return [*self.generate(requests[:middle]), *self.generate(requests[middle:])]
-        except EngineError as error:
+            halves = (requests[:middle], requests[middle:])
+            return [answer for half in halves for answer in self._generate(half, redo=False)]
+        except OfflineEvalError as error:
             if len(requests) == 1:
                 return [Failure(reason="engine_error", detail=str(error))]
-            return [self.generate([request])[0] for request in requests]
+            return [self._generate([request], redo=False)[0] for request in requests]
 
     def close(self) -> None:
         """End the worker and note its peak memory."""
@@ -85,8 +108,7 @@ class ProcessEngine:
                 self.peak_bytes = max(self.peak_bytes, int(last["peak_bytes"]))
                 self.refused_connections += int(last["refused_connections"])
         self._stop()
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._log.name)
+        self._forget_log()
 
     def _start(self) -> EngineInfo:
         ours, theirs = socket.socketpair()
@@ -104,7 +126,11 @@ class ProcessEngine:
         self._socket = ours
         self._pending = b""
         self.loads += 1
-        reply = self._ask({"op": "load", "spec": self._spec.model_dump(mode="json")}, limit_s=_LOAD_LIMIT_S)
+        try:
+            reply = self._ask({"op": "load", "spec": self._spec.model_dump(mode="json")}, limit_s=_LOAD_LIMIT_S)
+        except OfflineEvalError:
+            self._stop()
+            raise
         return EngineInfo.model_validate(reply["info"])
 
     def _ask(self, message: dict[str, Any], *, limit_s: float) -> dict[str, Any]:
@@ -112,13 +138,14 @@ class ProcessEngine:
             self._socket.sendall(json.dumps(message).encode() + b"\n")
             line = self._read_line(limit_s)
         except OSError as error:
-            raise self._death(f"the connection broke ({error})") from error
+            raise self._death("engine_crashed", f"the connection broke ({error})") from error
         except BaseException:  # an interrupt in the middle of a message leaves the channel unusable
             self._stop()
             raise
         reply: dict[str, Any] = json.loads(line)
         if "error" in reply:
-            raise EngineError(f"{self._spec.model} on {self._spec.engine}: {reply['error']}")
+            kind = ModelError if reply["kind"] == "ModelError" else EngineError
+            raise kind(f"{self._spec.model} on {self._spec.engine}: {reply['error']}")
         return reply
 
     def _read_line(self, limit_s: float) -> bytes:
@@ -126,22 +153,25 @@ class ProcessEngine:
         while b"\n" not in self._pending:
             readable, _, _ = select.select([self._socket], [], [], max(0.0, deadline - time.monotonic()))
             if not readable:
-                raise self._death(f"no answer within the time limit of {limit_s:g} s")
+                raise self._death("time_limit", f"no answer within the time limit of {limit_s:g} s")
             piece = self._socket.recv(1 << 20)
             if not piece:
-                raise self._death("the process ended")
+                raise self._death("engine_crashed", "the process ended")
             self._pending += piece
         line, self._pending = self._pending.split(b"\n", 1)
         return line
 
-    def _death(self, what: str) -> WorkerDiedError:
+    def _death(self, reason: str, what: str) -> WorkerDiedError:
         code = None
         if self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                code = self._process.wait(timeout=2.0)
+                code = self._process.wait(timeout=0.0 if reason == "time_limit" else 2.0)
         tail = Path(self._log.name).read_text("utf-8", "replace").strip().splitlines()[-_TAIL_LINES:]
         shown = "".join(f"\n  {line[:300]}" for line in tail)
-        return WorkerDiedError(f"{self._spec.model} on {self._spec.engine}: {what} (exit {code}); last lines:{shown}")
+        ended = "" if code is None else f" (exit {code})"
+        return WorkerDiedError(
+            reason, f"{self._spec.model} on {self._spec.engine}: {what}{ended}; last lines:{shown or ' none'}"
+        )
 
     def _stop(self) -> None:
         if self._process is None:
@@ -150,3 +180,8 @@ class ProcessEngine:
         self._process.wait()
         self._socket.close()
         self._process = None
+
+    def _forget_log(self) -> None:
+        self._log.close()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._log.name)

@@ -19,12 +19,19 @@ _SLOT_PATTERN = re.compile(r"q8zslot(\d+)q8z")
 _BREAKER = "\u200b"
 
 
+class NotEncodableError(ModelError):
+    """A text that this model's tokenizer turns into control tokens whatever is done about it."""
+
+
 class PromptEncoder:
     """Turns a request into the token ids of its prompt.
 
     Args:
         folder: A model folder with tokenizer.json and a chat template.
         template_options: Passed to the chat template, for example `{"enable_thinking": False}`.
+
+    Raises:
+        ModelError: There is no chat template, or none that takes a system and a user turn.
     """
 
     def __init__(self, folder: Path, template_options: dict[str, Any]) -> None:
@@ -39,11 +46,18 @@ class PromptEncoder:
         data = json.loads((folder / "tokenizer.json").read_text("utf-8"))
         data["truncation"] = data["padding"] = data["post_processor"] = None
         self._control = Tokenizer.from_str(json.dumps(data))
-        self._plain = Tokenizer.from_str(json.dumps(data | {"added_tokens": []}))
+        control = self.vocabulary.control_ids
+        text_only = [token for token in data.get("added_tokens") or [] if token["id"] not in control]
+        self._plain = Tokenizer.from_str(json.dumps(data | {"added_tokens": text_only}))
         self._templates: dict[tuple[str, ...], str] = {}
+        self._render(("system", "user"))  # a template that cannot is found now, not at the first batch
 
     def encode(self, request: GenerateRequest) -> list[int]:
-        """Token ids of the whole prompt, the assistant's prefill included."""
+        """Token ids of the whole prompt, the assistant's prefill included.
+
+        Raises:
+            NotEncodableError: A text would become control tokens.
+        """
         ids: list[int] = []
         rendered = self._render(tuple(message.role for message in request.messages))
         for n, part in enumerate(_SLOT_PATTERN.split(rendered)):
@@ -61,11 +75,15 @@ class PromptEncoder:
         from jinja2.exceptions import TemplateError
 
         options = {"tokenize": False, "add_generation_prompt": True, **self._template_options}
+        problem = "it leaves a turn out"
         try:
-            return str(self.tokenizer.apply_chat_template(messages, **options))
+            rendered = str(self.tokenizer.apply_chat_template(messages, **options))
+            if all(message["content"] in rendered for message in messages):
+                return rendered
         except TemplateError as error:
-            if len(messages) < 2 or messages[0]["role"] != "system":
-                raise ModelError(f"the chat template refuses this conversation: {error}") from error
+            problem = str(error)
+        if len(messages) < 2 or messages[0]["role"] != "system":
+            raise ModelError(f"the chat template refuses this conversation: {problem}; use another judge")
         # Some templates know no system turn: its text then opens the first user turn.
         merged = {"role": "user", "content": f"{messages[0]['content']}\n\n{messages[1]['content']}"}
         return self._apply_template([merged, *messages[2:]])
@@ -87,7 +105,9 @@ class PromptEncoder:
         broken = re.sub(r"([<\[|])", rf"\1{_BREAKER}", text)
         ids = list(self._plain.encode(broken, add_special_tokens=False).ids)
         if self.vocabulary.control_ids.intersection(ids):
-            raise ModelError("a text cannot be encoded without control tokens of this model; use another judge")
+            raise NotEncodableError(
+                "the text cannot be encoded without control tokens of this model; use another judge"
+            )
         return ids
 
 

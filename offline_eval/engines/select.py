@@ -1,9 +1,8 @@
 """From a model's name to an engine that runs it; says which engine was picked and why."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any
 
 from offline_eval.core.errors import ModelError, UsageError
 from offline_eval.core.protocols import TextEngine
@@ -69,7 +68,7 @@ def engine_spec(model: InstalledModel, engine: str, *, options: EngineOptions) -
     config = model.config
     if config.kind != "judge":
         raise ModelError(f"{config.name} is a model of kind {config.kind!r}; a judge is needed")
-    extra: Mapping[str, Any] = config.engine_options.get(engine, {})
+    extra = next((options for name, options in config.engine_options.items() if name == engine), {})
     return EngineSpec(
         engine=engine,
         model=config.name,

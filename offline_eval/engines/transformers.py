@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
+from offline_eval.core.errors import EngineError, ModelError
 from offline_eval.core.protocols import EngineInfo, Failure, GenerateRequest, Generation
 from offline_eval.engines.inprocess import EngineSpec, Prepared, Preparer, choose, engine_info
+
+_WORTH_SHARING = 32  # tokens
 
 
 class TransformersEngine:
     """A causal language model on the best local device, decoding greedily in fixed batches.
 
-    Batches are cut in the order of the requests, so the same requests in the same order are computed together.
+    Requests are sorted by their tokens before batches are cut: neighbours share their longest prefix, which is then
+    computed once for the batch, and the same requests in any order are computed together.
     """
 
     def __init__(self, spec: EngineSpec) -> None:
@@ -24,15 +28,21 @@ class TransformersEngine:
         self._preparer = Preparer(spec)
         device = "cuda" if torch.cuda.is_available() else "cpu"
         torch.manual_seed(spec.seed)
-        self._model = AutoModelForCausalLM.from_pretrained(
+        self._model, loading = AutoModelForCausalLM.from_pretrained(
             spec.folder,
             dtype=getattr(torch, spec.dtype),
             trust_remote_code=False,
             local_files_only=True,
             use_safetensors=True,
+            output_loading_info=True,
         )
+        missing = sorted(loading["missing_keys"])
+        if missing:  # the library would go on with random numbers
+            raise ModelError(f"{spec.folder}: {len(missing)} weights are missing, {missing[0]} first; copy it again")
         self._model.eval().to(device)
-        self._end = int(self._preparer.encoder.tokenizer.eos_token_id)
+        text_config = self._model.config.get_text_config()
+        self._has_sliding_window = getattr(text_config, "sliding_window", None) is not None
+        self._end = self._preparer.end_id
         tokenizer_json = self._preparer.encoder.tokenizer.backend_tokenizer.to_str()
         self._masks = llguidance.LLTokenizer(tokenizer_json, eos_token=self._end)
         versions = {"torch": torch.__version__, "transformers": transformers.__version__}
@@ -43,7 +53,7 @@ class TransformersEngine:
         ready, results = self._preparer.prepare(requests)
         done: dict[int, Generation | Failure] = dict(results)
         for kind in (True, False):
-            chosen = [prepared for prepared in ready if bool(prepared.label_ids) is kind]
+            chosen = sorted((p for p in ready if bool(p.label_ids) is kind), key=lambda p: (p.prompt, p.position))
             for start in range(0, len(chosen), self._spec.batch_size):
                 batch = chosen[start : start + self._spec.batch_size]
                 with self._torch.inference_mode():
@@ -58,27 +68,56 @@ class TransformersEngine:
     def _labels(self, batch: Sequence[Prepared]) -> list[Generation | Failure]:
         logits, _, _ = self._prefill(batch)
         logprobs = self._torch.log_softmax(logits.float(), dim=-1)  # (n_requests, vocabulary), natural log
-        rows = []
+        rows: list[Generation | Failure] = []
         for row, prepared in enumerate(batch):
             values = {label: float(logprobs[row, index]) for label, index in prepared.label_ids.items()}
             rows.append(choose(prepared, values))
         return rows
 
     def _prefill(self, batch: Sequence[Prepared]) -> tuple[Any, Any, Any]:
-        """Run all prompts at once, padded on the left; returns last logits, cache and attention mask."""
-        torch = self._torch
-        width = max(len(prepared.prompt) for prepared in batch)
+        """Run all prompts at once: their common prefix for one row, the rest padded on the left.
+
+        Returns:
+            Last logits (n_requests, vocabulary), the cache, and the attention mask (n_requests, positions).
+        """
+        torch, device = self._torch, self._model.device
+        shared = self._shared_prefix(batch)
+        cache = None
+        if shared:
+            prefix = torch.tensor([batch[0].prompt[:shared]], device=device)
+            cache = self._model(input_ids=prefix, use_cache=True, logits_to_keep=1).past_key_values
+            cache.batch_repeat_interleave(len(batch))
+        rests = [prepared.prompt[shared:] for prepared in batch]
+        width = max(len(rest) for rest in rests)
         ids = torch.full((len(batch), width), self._end, dtype=torch.long)
-        mask = torch.zeros((len(batch), width), dtype=torch.long)
-        for row, prepared in enumerate(batch):
-            ids[row, width - len(prepared.prompt) :] = torch.tensor(prepared.prompt)
-            mask[row, width - len(prepared.prompt) :] = 1
-        ids, mask = ids.to(self._model.device), mask.to(self._model.device)
-        positions = (mask.cumsum(dim=-1) - 1).clamp(min=0)
+        mask = torch.zeros((len(batch), shared + width), dtype=torch.long)
+        mask[:, :shared] = 1
+        for row, rest in enumerate(rests):
+            ids[row, width - len(rest) :] = torch.tensor(rest)
+            mask[row, shared + width - len(rest) :] = 1
+        ids, mask = ids.to(device), mask.to(device)
+        positions = (mask.cumsum(dim=-1) - 1).clamp(min=0)[:, shared:]
         output = self._model(
-            input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=True, logits_to_keep=1
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=positions,
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
         )
         return output.logits[:, -1, :], output.past_key_values, mask
+
+    def _shared_prefix(self, batch: Sequence[Prepared]) -> int:
+        """Tokens that all prompts begin with, leaving each at least one; 0 when sharing is not worth it or not exact.
+
+        Padding then stands between prefix and rest, which a sliding attention window would count as distance.
+        """
+        if len(batch) == 1 or self._has_sliding_window:
+            return 0
+        first, last = min(p.prompt for p in batch), max(p.prompt for p in batch)
+        limit = min(len(p.prompt) for p in batch) - 1
+        shared = next((n for n in range(limit) if first[n] != last[n]), limit)
+        return shared if shared >= _WORTH_SHARING else 0
 
     def _decode(self, batch: Sequence[Prepared]) -> list[Generation | Failure]:
         torch = self._torch
@@ -118,6 +157,8 @@ class TransformersEngine:
 
         tokens = []
         for row, matcher in enumerate(matchers):
+            if matcher.is_error():
+                raise EngineError(f"the grammar's matcher failed: {matcher.get_error()}")
             if stopped[row] or matcher.is_stopped():
                 tokens.append(self._end)
                 continue

@@ -80,8 +80,7 @@ class VllmEngine:
     def _read(self, prepared: Prepared, output: Any) -> Generation | Failure:
         completion = output.outputs[0]
         if not prepared.label_ids:
-            end = self._preparer.encoder.tokenizer.eos_token_id
-            ids = [token for token in completion.token_ids if token != end]
+            ids = [token for token in completion.token_ids if token != self._preparer.end_id]
             return self._preparer.read(prepared, ids, stopped=completion.finish_reason == "stop")
         first = completion.logprobs[0]
         return choose(prepared, {label: float(first[index].logprob) for label, index in prepared.label_ids.items()})

@@ -22,6 +22,10 @@ class ByteVocabulary:
     Args:
         tokenizer_file: `tokenizer.json` of a model folder.
 
+    Attributes:
+        control_ids: Added tokens that no text may become, marked special or not (`<think>` often is not). Runs of
+            white space, which some vocabularies list as added tokens, are text.
+
     Raises:
         ModelError: The file is missing or of a kind whose tokens cannot be mapped to bytes.
     """
@@ -30,26 +34,34 @@ class ByteVocabulary:
         if not tokenizer_file.is_file():
             raise ModelError(f"{tokenizer_file}: missing; the model folder needs a tokenizer.json (a fast tokenizer)")
         data: dict[str, Any] = json.loads(tokenizer_file.read_text("utf-8"))
-        added = {int(token["id"]): str(token["content"]) for token in data.get("added_tokens") or []}
-        self.control_ids = frozenset(added)
         tokens = _model_tokens(data["model"])
         to_bytes = _byte_level if _is_byte_level(data) else _metaspace
+        added = {int(token["id"]): token for token in data.get("added_tokens") or []}
         self._bytes = {index: to_bytes(token) for token, index in tokens.items()}
-        self._bytes.update({index: text.encode() for index, text in added.items()})
+        self._bytes.update({index: to_bytes(str(token["content"])) for index, token in added.items()})
+        self._special_ids = frozenset(index for index, token in added.items() if token.get("special"))
+        self.control_ids = self._special_ids | {index for index in added if self._bytes[index].strip()}
+        self._fallback_ids = {index for token, index in tokens.items() if _BYTE_FALLBACK.fullmatch(token)}
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text that the tokens write, control tokens left out; a broken character becomes U+FFFD."""
-        return b"".join(self._bytes.get(i, b"") for i in ids if i not in self.control_ids).decode("utf-8", "replace")
+        """The text that the tokens write, special tokens left out; a broken character becomes U+FFFD.
+
+        An added token that is not special counts as its spelling, as it does under a grammar.
+        """
+        return b"".join(self._bytes.get(i, b"") for i in ids if i not in self._special_ids).decode("utf-8", "replace")
 
     def label_ids(self, labels: Sequence[str]) -> dict[str, int]:
         """Find for every label the one ordinary token that writes exactly it.
+
+        Where a vocabulary also has tokens for single bytes, its tokenizer never uses those for a character that has a
+        token of its own, so neither does a model trained on it.
 
         Raises:
             ModelError: A label is not ASCII or has no such token; it could never be chosen.
         """
         found: dict[str, int] = {}
         by_bytes: dict[bytes, int] = {}
-        for index in sorted(self._bytes, reverse=True):
+        for index in sorted(self._bytes, key=lambda i: (i not in self._fallback_ids, -i)):
             if index not in self.control_ids:
                 by_bytes[self._bytes[index]] = index
         for label in labels:

@@ -1,6 +1,7 @@
 """Panels are data: which dimensions are examined, how they weigh for which type of query, and what goes to review."""
 
 from functools import cache
+from math import isfinite
 from typing import Self
 
 import yaml
@@ -8,7 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from offline_eval.core.errors import DataError, UnknownNameError, UsageError
 from offline_eval.core.records import Record
-from offline_eval.judge.rubric import rubric_names
+from offline_eval.judge.rubric import load_rubric, rubric_names
 from offline_eval.models.config import shipped_folder
 
 
@@ -50,9 +51,10 @@ class Panel(Record):
     def _weights_fit(self) -> Self:
         for weights in (self.weights, *self.weights_by_query_type.values()):
             check_weights(weights, self.examiners)
-        unknown = set(self.examiners) - set(rubric_names())
+        graded = [name for name in rubric_names() if load_rubric(name, "en").lowest.grade is not None]
+        unknown = set(self.examiners) - set(graded)
         if unknown:
-            raise ValueError(f"no rubric named {', '.join(sorted(unknown))}; known: {', '.join(rubric_names())}")
+            raise ValueError(f"no rubric with grades is named {', '.join(sorted(unknown))}; known: {', '.join(graded)}")
         return self
 
     def weights_for(self, query_type: str | None) -> dict[str, float]:
@@ -68,7 +70,7 @@ def check_weights(weights: dict[str, float], examiners: tuple[str, ...]) -> None
     """
     if set(weights) != set(examiners):
         raise ValueError(f"weights are given for {', '.join(sorted(weights))}; the panel has {', '.join(examiners)}")
-    if any(weight < 0 for weight in weights.values()) or not any(weights.values()):
+    if not all(isfinite(weight) and weight >= 0 for weight in weights.values()) or not any(weights.values()):
         raise ValueError("weights must be 0 or more, and one of them above 0")
 
 

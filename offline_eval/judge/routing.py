@@ -3,9 +3,10 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import combinations
+from statistics import fmean
 from typing import Literal
 
-from offline_eval.core.evidence import Evidence, VerdictEvidence
+from offline_eval.core.evidence import Evidence, Verdict, VerdictEvidence
 from offline_eval.core.records import Record
 from offline_eval.core.results import Status
 from offline_eval.judge.panel import RoutingRules
@@ -19,8 +20,10 @@ class PanelVerdict(Record):
     Attributes:
         grades: Dimension to grade, over the dimensions that were scored: the arbiter's where one was asked, else the
             mean over the dimension's judges.
-        expected_grades: The same with expected grades, where every judge gave probabilities.
-        missing: Dimension to the reason why it has no grade.
+        expected_grades: The same with expected grades, and the grade itself where a judge gave no probabilities.
+        missing: Dimension to the reason why it has no grade. One failed verdict among those that count is enough: the
+            mean of the others could be higher than with it.
+        failed: Those of `missing` that failed; the others do not apply.
         review_reasons: Why a person should look; empty when `route` is `accept`.
     """
 
@@ -28,6 +31,7 @@ class PanelVerdict(Record):
     grades: dict[str, float]
     expected_grades: dict[str, float]
     missing: dict[str, str]
+    failed: tuple[str, ...] = ()
     route: Literal["accept", "review"]
     review_reasons: tuple[str, ...] = ()
 
@@ -44,27 +48,29 @@ def panel_verdict(response_key: str, evidence: Sequence[Evidence], *, rules: Rou
         evidence: All of the response's evidence.
         rules: What sends it to review.
     """
-    by_dimension: dict[str, list[VerdictEvidence]] = defaultdict(list)
-    for piece in verdicts_of(evidence):
-        by_dimension[piece.dimension].append(piece)
+    by_dimension = _by_dimension(evidence)
     grades: dict[str, float] = {}
     expected: dict[str, float] = {}
     missing: dict[str, str] = {}
+    failed: list[str] = []
     for dimension, pieces in by_dimension.items():
-        counted = _counted(pieces)
-        scored = [piece.verdict for piece in counted if piece.verdict.grade is not None]
-        if not scored:
-            missing[dimension] = _why_missing(counted)
+        verdicts = [piece.verdict for piece in _counted(pieces)]
+        failures = [verdict for verdict in verdicts if verdict.status is Status.FAILED]
+        scored = [verdict for verdict in verdicts if verdict.grade is not None]
+        if failures:
+            failed.append(dimension)
+        if failures or not scored:
+            missing[dimension] = _why_missing(failures or verdicts)
             continue
-        grades[dimension] = sum(verdict.grade or 0.0 for verdict in scored) / len(scored)
-        means = [_expected(verdict.expected_grade, verdict.grade) for verdict in scored]
-        expected[dimension] = sum(means) / len(means)
+        grades[dimension] = fmean(verdict.grade or 0.0 for verdict in scored)
+        expected[dimension] = fmean(_expected(verdict) for verdict in scored)
     reasons = review_reasons(by_dimension, grades, rules=rules)
     return PanelVerdict(
         response_key=response_key,
         grades=grades,
         expected_grades=expected,
         missing=missing,
+        failed=tuple(failed),
         route="review" if reasons else "accept",
         review_reasons=tuple(reasons),
     )
@@ -72,10 +78,7 @@ def panel_verdict(response_key: str, evidence: Sequence[Evidence], *, rules: Rou
 
 def disputed_dimensions(evidence: Sequence[Evidence]) -> list[str]:
     """Dimensions whose judges have no majority or are two levels apart: what an arbiter is asked."""
-    by_dimension: dict[str, list[VerdictEvidence]] = defaultdict(list)
-    for piece in verdicts_of(evidence):
-        by_dimension[piece.dimension].append(piece)
-    return [name for name, pieces in by_dimension.items() if _is_tied(pieces) or _judges_apart(pieces)]
+    return [name for name, pieces in _by_dimension(evidence).items() if _is_tied(pieces) or _judges_apart(pieces)]
 
 
 def review_reasons(
@@ -103,10 +106,17 @@ def review_reasons(
     return reasons
 
 
+def _by_dimension(evidence: Sequence[Evidence]) -> dict[str, list[VerdictEvidence]]:
+    found: dict[str, list[VerdictEvidence]] = defaultdict(list)
+    for piece in verdicts_of(evidence):
+        found[piece.dimension].append(piece)
+    return found
+
+
 def _counted(pieces: Sequence[VerdictEvidence]) -> list[VerdictEvidence]:
-    """The arbiter's verdict where one was given, else all judges'."""
-    arbiter = [piece for piece in pieces if piece.role == "arbiter" and piece.verdict.status is Status.SCORED]
-    return arbiter or [piece for piece in pieces if piece.role == "examiner"]
+    """The arbiter's verdict where one was asked, else all judges'."""
+    arbiter = [piece for piece in pieces if piece.role == "arbiter"]
+    return arbiter or list(pieces)
 
 
 def _examiner_grades(pieces: Sequence[VerdictEvidence]) -> list[float]:
@@ -124,10 +134,9 @@ def _is_tied(pieces: Sequence[VerdictEvidence]) -> bool:
     return len(votes) == 2 and votes[0][1] == votes[1][1]
 
 
-def _why_missing(pieces: Sequence[VerdictEvidence]) -> str:
-    reasons = [piece.verdict.status_reason for piece in pieces if piece.verdict.status_reason]
-    return reasons[0] if reasons else "no verdict"
+def _why_missing(verdicts: Sequence[Verdict]) -> str:
+    return next((verdict.status_reason for verdict in verdicts if verdict.status_reason), "no verdict")
 
 
-def _expected(expected: float | None, grade: float | None) -> float:
-    return expected if expected is not None else (grade or 0.0)
+def _expected(verdict: Verdict) -> float:
+    return verdict.expected_grade if verdict.expected_grade is not None else (verdict.grade or 0.0)

@@ -10,47 +10,45 @@ from offline_eval.judge.rubric import Rubric
 from offline_eval.text.contentless import is_contentless
 from offline_eval.text.refusal import detect_refusal
 
-_CONTENT_OF_ANSWER = "faithfulness"
+_AGAINST_THE_PASSAGES = "faithfulness"
+_AGAINST_THE_TRUTH = ("completeness", "correctness")
 
 
 def decide(case: Case, response: Response, rubric: Rubric) -> Verdict | None:
     """The verdict, if a rule settles it; None when a judge has to be asked.
 
-    - A failed response fails on every dimension.
-    - An answer without content gets the lowest level; nothing in it can be checked, so faithfulness does not apply.
-    - A refusal states nothing to check (faithfulness does not apply). It is right when the case is unanswerable, and
-      then no content dimension applies; it gets the lowest level when the case is answerable; when nobody said which,
-      the judge decides.
-    - Without any passage text, nothing supports the answer: lowest faithfulness.
-    - Without a reference, correctness does not apply.
-    - An unanswerable case has no complete or correct answer: those dimensions do not apply.
+    The first rule that fits decides:
+
+    1. A failed response fails on every dimension.
+    2. A refusal of an unanswerable case is right, and no dimension applies.
+    3. An unanswerable case has no complete or correct answer, and without a reference nothing is correct or wrong:
+       those dimensions do not apply, whatever the answer.
+    4. An answer without content gets the lowest level; nothing in it can be checked, so faithfulness does not apply.
+    5. A refusal states nothing to check either. It gets the lowest level when the case is answerable; when nobody said
+       which, the judge decides, on all dimensions but faithfulness.
+    6. Without any passage text, nothing supports the answer: lowest faithfulness.
     """
     if response.error is not None:
         return _failed(f"system_error: {response.error}")
-    contentless = is_contentless(response.answer)
-    if contentless is not None:
-        return _without_content(rubric, f"the answer has no content ({contentless})", reason="no_content")
-    if detect_refusal(response.answer).refused and case.answerable is not None:
-        if case.answerable:
-            return _without_content(rubric, "the answer declines an answerable question", reason="refusal")
+    is_refusal = detect_refusal(response.answer).refused
+    if is_refusal and case.answerable is False:
         return _not_applicable("correct_refusal")
-    return _without_material(case, response, rubric)
-
-
-def _without_material(case: Case, response: Response, rubric: Rubric) -> Verdict | None:
-    if rubric.dimension == _CONTENT_OF_ANSWER and not any(passage.text.strip() for passage in response.passages):
-        return _lowest(rubric, "no passage has any text, so nothing supports the answer")
-    if case.answerable is False and rubric.dimension in ("completeness", "correctness"):
+    if case.answerable is False and rubric.dimension in _AGAINST_THE_TRUTH:
         return _not_applicable("unanswerable")
-    if rubric.dimension == "correctness" and not case.reference:
+    if rubric.dimension == "correctness" and not (case.reference or "").strip():
         return _not_applicable("no_reference")
+    contentless = is_contentless(response.answer)
+    if rubric.dimension == _AGAINST_THE_PASSAGES:
+        if contentless is not None or is_refusal:
+            return _not_applicable("refusal" if is_refusal else "no_content")
+        if not any(passage.text.strip() for passage in response.passages):
+            return _lowest(rubric, "no passage has any text, so nothing supports the answer")
+        return None
+    if contentless is not None:
+        return _lowest(rubric, f"the answer has no content ({contentless})")
+    if is_refusal and case.answerable:
+        return _lowest(rubric, "the answer declines an answerable question")
     return None
-
-
-def _without_content(rubric: Rubric, note: str, *, reason: str) -> Verdict:
-    if rubric.dimension == _CONTENT_OF_ANSWER:
-        return _not_applicable(reason)
-    return _lowest(rubric, note)
 
 
 def _lowest(rubric: Rubric, note: str) -> Verdict:

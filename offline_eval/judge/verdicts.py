@@ -11,6 +11,8 @@ from offline_eval.judge.prompt import EVIDENCE_LIMIT, REASON_LIMIT, Material, wh
 from offline_eval.judge.rubric import Rubric
 from offline_eval.text.normalize import contains_verbatim
 
+_STORED_DIGITS = 6  # of probabilities: float32 arithmetic moves the seventh between batches
+
 
 def read_label(rubric: Rubric, result: Generation | Failure, *, window: tuple[int, int] | None = None) -> Verdict:
     """Turn the answer to a label request into a verdict.
@@ -34,8 +36,9 @@ def read_label(rubric: Rubric, result: Generation | Failure, *, window: tuple[in
 def _distribution(rubric: Rubric, logprobs: dict[str, float]) -> dict[str, object]:
     probabilities = {label: math.exp(logprobs[label]) for label in rubric.labels}
     mass = math.fsum(probabilities.values())
+    stored = {label: round(value, _STORED_DIGITS) for label, value in probabilities.items()}
     if mass <= 0.0:
-        return {"probabilities": probabilities, "off_label_mass": 1.0}
+        return {"probabilities": stored, "off_label_mass": 1.0}
     ranked = sorted(probabilities.values(), reverse=True)
     grades = [rubric.level(label).grade for label in rubric.labels]
     expected = None
@@ -43,10 +46,10 @@ def _distribution(rubric: Rubric, logprobs: dict[str, float]) -> dict[str, objec
         weighted = [probabilities[level.label] * (level.grade or 0.0) for level in rubric.levels]
         expected = math.fsum(weighted) / mass
     return {
-        "probabilities": probabilities,
-        "off_label_mass": min(1.0, max(0.0, 1.0 - mass)),
-        "expected_grade": expected,
-        "margin": (ranked[0] - ranked[1]) / mass,
+        "probabilities": stored,
+        "off_label_mass": round(min(1.0, max(0.0, 1.0 - mass)), _STORED_DIGITS),
+        "expected_grade": None if expected is None else round(expected, _STORED_DIGITS),
+        "margin": round((ranked[0] - ranked[1]) / mass, _STORED_DIGITS),
     }
 
 
@@ -61,12 +64,12 @@ def best_window(verdicts: Sequence[Verdict]) -> int:
     """Which window of a long material counts: the one that supports the answer best; the first of equals.
 
     An answer drawn from many passages is supported if some window supports it, so the highest expected grade (the
-    grade, without probabilities) is taken. A window that failed counts only when all did.
+    grade, without probabilities) is taken. A window that failed fails the verdict, since what it holds was not judged.
     """
 
     def worth(verdict: Verdict) -> float:
         if verdict.status is not Status.SCORED:
-            return -math.inf
+            return math.inf
         if verdict.expected_grade is not None:
             return verdict.expected_grade
         return verdict.grade if verdict.grade is not None else -math.inf

@@ -5,6 +5,7 @@ It depends on nothing but the passages and n, so the window of a stored verdict 
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from offline_eval.core.records import Passage
 from offline_eval.text.sentences import split_sentences
@@ -16,7 +17,7 @@ def windows(passages: Sequence[Passage], n: int) -> list[tuple[Passage, ...]]:
     """Deal the passages' sentences out to n windows.
 
     Args:
-        n: Number of windows, 1 or more; fewer come back when there are fewer sentences.
+        n: Number of windows, 1 or more; fewer come back when a window would be empty.
 
     Returns:
         Windows of passages with their ids; a passage that is divided appears in each of its windows with its part.
@@ -25,24 +26,23 @@ def windows(passages: Sequence[Passage], n: int) -> list[tuple[Passage, ...]]:
     total = sum(len(passage.text) for passage in passages)
     if n == 1 or total == 0:
         return [tuple(passages)]
-    found: list[list[Passage]] = [[] for _ in range(n)]
+    parts: list[dict[int, str]] = [{} for _ in range(n)]  # of each window: place of a passage to its text there
     offset = 0
-    for passage, piece in _pieces(passages, -(-total // n)):
-        window = found[offset * n // total]
+    for place, piece in _pieces(passages, -(-total // n)):
+        window = parts[offset * n // total]
+        window[place] = window.get(place, "") + piece
         offset += len(piece)
-        if window and window[-1].id == passage.id:
-            window[-1] = passage.model_copy(update={"text": window[-1].text + piece})
-        else:
-            window.append(passage.model_copy(update={"text": piece}))
-    return [tuple(window) for window in found if window]
+    return [
+        tuple(passages[place].model_copy(update={"text": text}) for place, text in window.items())
+        for window in parts
+        if window
+    ]
 
 
-def _pieces(passages: Sequence[Passage], size: int) -> Iterator[tuple[Passage, str]]:
-    """Sentences with the white space that follows them; a sentence longer than a window is divided at its size."""
-    for passage in passages:
-        ends = [sentence.start for sentence in split_sentences(passage.text)][1:] + [len(passage.text)]
-        start = 0
-        for end in ends:
+def _pieces(passages: Sequence[Passage], size: int) -> Iterator[tuple[int, str]]:
+    """Place of a passage and a sentence of it, with the white space that follows; one longer than `size` is divided."""
+    for place, passage in enumerate(passages):
+        starts = [sentence.start for sentence in split_sentences(passage.text)][1:]
+        for start, end in pairwise([0, *starts, len(passage.text)]):
             for cut in range(start, end, size):
-                yield passage, passage.text[cut : min(cut + size, end)]
-            start = end
+                yield place, passage.text[cut : min(cut + size, end)]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, stdev
 from typing import Any
 
+from offline_eval.core.errors import StoreError
 from offline_eval.core.evidence import Evidence, ReasonEvidence, RefusalEvidence, VerdictEvidence
 from offline_eval.core.protocols import Item, Metric
 from offline_eval.core.registry import Registry
@@ -17,13 +18,15 @@ from offline_eval.pipeline.config import RunConfig, case_set_hash, responses_has
 from offline_eval.pipeline.plan import pair
 from offline_eval.stats.association import correlation_matrix
 from offline_eval.stats.estimate import estimate
-from offline_eval.stats.power import size_advice
+from offline_eval.stats.power import LEAST_FOR_A_FORMAL_REPORT, size_advice
 from offline_eval.store.run_file import RunFile
 from offline_eval.text.language import detect_language
 from offline_eval.text.query_type import classify_query
 
 METRICS = Registry("metric", "offline_eval.metrics", "METRIC")
 WORST_SHOWN = 10
+_NAMED = 5  # cases named in a warning
+_LOW, _HIGH = TotalGrade.low, TotalGrade.high
 
 
 class Results:
@@ -32,19 +35,24 @@ class Results:
     Args:
         weights: Replaces the panel's weights, for every query type.
         by_expected: Totals from expected grades instead of labels.
+
+    Raises:
+        StoreError: The file holds no run.
     """
 
     def __init__(
         self, run_file: RunFile, *, weights: Mapping[str, float] | None = None, by_expected: bool = False
     ) -> None:
-        stored = run_file.configuration() or {}
+        stored = run_file.configuration()
+        if stored is None:
+            raise StoreError(f"{run_file.path}: the run was stopped before anything was written; run it again")
         self.run_id = str(stored["run_id"])
         self.head = run_file.head()
         self.config = RunConfig.model_validate(stored["config"])
         self.warnings = tuple(stored.get("warnings", ()))
-        cases, responses = list(run_file.cases()), list(run_file.responses())
-        self.items = pair(cases, responses)
-        self.cases_hash, self.responses_hash = case_set_hash(cases), responses_hash(responses)
+        self.cases, responses = list(run_file.cases()), list(run_file.responses())
+        self.items = pair(self.cases, responses)
+        self.cases_hash, self.responses_hash = case_set_hash(self.cases), responses_hash(responses)
         self.evidence: dict[str, list[Evidence]] = defaultdict(list)
         for piece in run_file.evidence():
             self.evidence[piece.response_key].append(piece)
@@ -95,15 +103,15 @@ def summarize(results: Results) -> RunSummary:
         run_id=results.run_id,
         head=results.head,
         panel=results.panel.name,
-        weights=results.panel.weights,
+        weights={name: results.panel.weights[name] for name in results.panel.examiners},
         weights_by_query_type=results.panel.weights_by_query_type,
-        judges=results.config.judges,
+        judges={name: results.config.judges[name] for name in results.panel.examiners},
         engine=results.config.engine,
         dtype=results.config.dtype,
         seed=results.config.seed,
         cases_hash=results.cases_hash,
         responses_hash=results.responses_hash,
-        n_cases=len({item.case.id for item in results.items}),
+        n_cases=len(results.cases),
         n_responses=n,
         systems=tuple(_systems(results)),
         estimates=tuple(_estimates(results)),
@@ -120,8 +128,36 @@ def summarize(results: Results) -> RunSummary:
         review_shares=_review_shares(views.values(), n),
         worst=tuple(scored[:WORST_SHOWN]),
         advice=tuple(_advice(results)),
-        warnings=results.warnings,
+        warnings=(*results.warnings, *_unfinished(results, found), *_unanswered(results)),
     )
+
+
+def _unfinished(results: Results, found: Sequence[VerdictEvidence]) -> list[str]:
+    wanted = len(results.items) * sum(len(names) for names in results.config.judges.values())
+    there = sum(piece.role == "examiner" for piece in found)
+    if there >= wanted:
+        return []
+    return [
+        f"the run is not finished: {there} of {wanted} verdicts are there, the others count as failed; "
+        "run the same command again to continue"
+    ]
+
+
+def _unanswered(results: Results) -> list[str]:
+    """Cases that a system left out: they are in none of its means, so leaving out hard ones would pay."""
+    if not results.items:
+        return [f"none of {len(results.cases)} cases has a response: nothing was scored"]
+    found = []
+    for system in _systems(results):
+        answered = {item.case.id for item in results.items if item.response.system == system}
+        lacking = [case.id for case in results.cases if case.id not in answered]
+        if lacking:
+            named = ", ".join(lacking[:_NAMED]) + (", …" if len(lacking) > _NAMED else "")
+            found.append(
+                f"{system} has no response for {len(lacking)} of {len(results.cases)} cases ({named}): "
+                "they are in none of its means"
+            )
+    return found
 
 
 def query_type_of(item: Item) -> str:
@@ -231,8 +267,8 @@ def _judge_count(
         quotes=sum(bool(piece.quote) for piece in reasons),
         quotes_verbatim=sum(bool(piece.quote_verbatim) for piece in reasons),
         off_label_mass=mean(masses) if masses else None,
-        prompt_tokens=sum(piece.prompt_tokens for piece in (*verdicts, *reasons)),
-        output_tokens=sum(piece.output_tokens for piece in (*verdicts, *reasons)),
+        prompt_tokens=sum(v.prompt_tokens for v in verdicts) + sum(r.prompt_tokens for r in reasons),
+        output_tokens=sum(v.output_tokens for v in verdicts) + sum(r.output_tokens for r in reasons),
     )
 
 
@@ -260,7 +296,7 @@ def _view(results: Results, item: Item) -> ResponseView:
         grades=verdict.grades,
         missing=verdict.missing,
         review_reasons=verdict.review_reasons,
-        notes=tuple(_notes(results.evidence[key])),
+        notes=tuple(dict.fromkeys(_notes(results.evidence[key]))),
         fault=fault if isinstance(fault, str) else None,
     )
 
@@ -282,14 +318,17 @@ def _advice(results: Results) -> list[str]:
     totals = [score.value for score in results.scores["total_grade"].values() if score.value is not None]
     spread = stdev(totals) if len(totals) > 1 else None
     found = []
-    for row in size_advice(dict(sorted(counts.items())), low=1.0, high=3.0, sd=spread or None):
+    for row in size_advice(dict(sorted(counts.items())), low=_LOW, high=_HIGH, sd=spread or None):
         if row.enough and row.scope != "all":
             continue
+        sees_any = row.smallest_difference is not None and row.smallest_difference < _HIGH - _LOW
         seen = (
-            "" if row.smallest_difference is None else f"; differences above {row.smallest_difference:.2g} can be seen"
+            f"differences above {row.smallest_difference:.2g} can be seen" if sees_any else "no difference can be seen"
         )
         wanted = "" if row.enough else f", fewer than the {row.wanted} advised"
-        found.append(f"{'all types' if row.scope == 'all' else row.scope}: {row.n} cases{wanted}{seen}")
+        if row.enough and row.n < LEAST_FOR_A_FORMAL_REPORT:
+            wanted = f", fewer than the {LEAST_FOR_A_FORMAL_REPORT} advised for a formal report"
+        found.append(f"{'all types' if row.scope == 'all' else row.scope}: {row.n} cases{wanted}; {seen}")
     return found
 
 

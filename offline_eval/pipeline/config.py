@@ -38,8 +38,8 @@ class RunConfig(Record):
 
     @property
     def judge_names(self) -> list[str]:
-        """All judges, each once, in order of first mention."""
-        return list(dict.fromkeys(name for names in self.judges.values() for name in names))
+        """All judges, each once, in the order of the panel's examiners."""
+        return list(dict.fromkeys(name for dimension in self.panel.examiners for name in self.judges[dimension]))
 
 
 def assign_judges(panel: Panel, specs: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -94,9 +94,9 @@ def family_warnings(families: Mapping[str, str], responses: Sequence[Response]) 
         responses: A system's family is read from `metadata.family` of its responses.
     """
     found: list[str] = []
-    known = {family for family in families.values() if family != "unknown"}
-    if len(families) > 1 and len(known) == 1:
-        found.append(f"all {len(families)} judges are of the family {known.pop()}: their errors may agree")
+    kinds = set(families.values())
+    if len(families) > 1 and len(kinds) == 1 and kinds != {"unknown"}:
+        found.append(f"all {len(families)} judges are of the family {kinds.pop()}: their errors may agree")
     systems = {
         response.system: family for response in responses if isinstance(family := response.metadata.get("family"), str)
     }

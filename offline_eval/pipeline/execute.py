@@ -2,17 +2,18 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from offline_eval.checks.refusal import RefusalCheck
 from offline_eval.checks.rubric_verdict import Question, RubricVerdict
 from offline_eval.core.evidence import Evidence, VerdictEvidence
-from offline_eval.core.protocols import Item, ProgressCallback, TextEngine
+from offline_eval.core.protocols import ProgressCallback, TextEngine
+from offline_eval.core.results import Status
 from offline_eval.judge.routing import disputed_dimensions, panel_verdict
 from offline_eval.judge.rules import decide
 from offline_eval.pipeline.config import RunConfig
-from offline_eval.pipeline.plan import Batch, Stage, stage_of, verdict_stages
+from offline_eval.pipeline.plan import Batch, Stage, pair, stage_of, verdict_stages
 from offline_eval.store.run_file import RunFile
 
 OpenJudge = Callable[[str], TextEngine]
@@ -23,6 +24,8 @@ class Executor:
     """One execution over one run file.
 
     Args:
+        run_file: Holds the run's cases and responses; their order there decides the batches, so that a run that is
+            started again from a file in another order still finds its batches.
         open_judge: Loads a judge by name.
         progress: Called after every batch with verdicts done and in all, per stage.
         announce: Called with a line about what begins.
@@ -32,7 +35,6 @@ class Executor:
         self,
         run_file: RunFile,
         config: RunConfig,
-        items: Sequence[Item],
         *,
         open_judge: OpenJudge,
         progress: ProgressCallback = lambda done, total: None,
@@ -40,7 +42,7 @@ class Executor:
     ) -> None:
         self._file = run_file
         self._config = config
-        self._items = items
+        self._items = pair(list(run_file.cases()), list(run_file.responses()))
         self._open_judge = open_judge
         self._progress = progress
         self._announce = announce
@@ -78,21 +80,22 @@ class Executor:
             return
         if done:
             self._announce(f"{stage.judge}: {done} of {total} were done before and are kept")
+        verdicts = self._verdicts_by_question(stage.judge) if stage.kind == "reason" else {}
         for batch in pending:
             started = time.monotonic()
-            evidence = self._run_batch(stage, batch)
+            evidence = self._run_batch(stage, batch, verdicts)
             self._file.commit_batch(batch.name, evidence)
             self._note_batch(stage, evidence, time.monotonic() - started)
             done += len(batch.questions)
             self._progress(done, total)
 
-    def _run_batch(self, stage: Stage, batch: Batch) -> list[Evidence]:
+    def _run_batch(self, stage: Stage, batch: Batch, verdicts: Mapping[str, VerdictEvidence]) -> list[Evidence]:
         engine = self._engine(stage.judge) if _needs_model(stage, batch) else None
-        with_reasons = self._config.reasons == "all" or stage.role == "arbiter"
+        # An arbiter is asked where a person may look next, so its reasons come at once.
+        with_reasons = self._config.reasons == "all" or (self._config.reasons == "review" and stage.role == "arbiter")
         check = RubricVerdict(stage.judge, engine, role=stage.role, with_reasons=with_reasons)
         if stage.kind == "verdict":
             return check.run(batch.questions)
-        verdicts = self._verdicts_by_question(stage.judge)
         return list(check.reasons(batch.questions, [verdicts[question.key] for question in batch.questions]))
 
     def _engine(self, judge: str) -> TextEngine:
@@ -160,7 +163,11 @@ class Executor:
             questions = [
                 Question(item=item, dimension=name) for item in flagged for name in self._config.panel.examiners
             ]
-            known = [question for question in questions if question.key in verdicts]
+            known = [
+                question
+                for question in questions
+                if question.key in verdicts and verdicts[question.key].verdict.status is Status.SCORED
+            ]
             stages.append(stage_of(self._config, known, judge=judge, role="examiner", kind="reason"))
         return stages
 

@@ -1,8 +1,10 @@
-"""Cases and configuration → stages of batches, one judge at a time; fixed before anything runs, so resuming repeats it."""
+"""Cases and configuration → stages of batches, one judge at a time; fixed beforehand, so that resuming repeats it."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from offline_eval.checks.rubric_verdict import Question
+from offline_eval.core.errors import DataError
 from offline_eval.core.hashing import digest
 from offline_eval.core.protocols import Item
 from offline_eval.core.records import Case, Record, Response
@@ -80,7 +82,19 @@ def _minutes(seconds: float) -> str:
 
 
 def pair(cases: Sequence[Case], responses: Sequence[Response]) -> list[Item]:
-    """Join responses with their cases, responses of one case side by side so that prompts share prefixes."""
+    """Join responses with their cases, in the order of the cases.
+
+    Raises:
+        DataError: Two responses have the same key, so that their verdicts could not be told apart.
+    """
+    counts = Counter(response.key for response in responses)
+    twice = [
+        f"{key}: {n} responses have this key, expected one; give one of the systems another name or use `attempt`"
+        for key, n in counts.items()
+        if n > 1
+    ]
+    if twice:
+        raise DataError(twice)
     by_case: dict[str, list[Response]] = {case.id: [] for case in cases}
     for response in responses:
         by_case[response.case_id].append(response)
@@ -117,9 +131,10 @@ def cut(questions: Sequence[Question], config: RunConfig, *, prefix: str, whole:
 
 def estimate_plan(config: RunConfig, items: Sequence[Item]) -> PlanEstimate:
     """Count calls and estimate tokens without loading a model."""
-    calls = by_rule = 0
+    calls = by_rule = loads = 0
     prompt = output = 0.0
     for stage in verdict_stages(config, items):
+        calls_before = calls
         for question in (question for batch in stage.batches for question in batch.questions):
             if decide(question.item.case, question.item.response, question.rubric) is not None:
                 by_rule += 1
@@ -128,6 +143,7 @@ def estimate_plan(config: RunConfig, items: Sequence[Item]) -> PlanEstimate:
             calls += rounds
             prompt += rounds * _tokens(question)
             output += 1 + (_REASON_TOKENS if rounds == 2 else 0)
+        loads += calls > calls_before
     verdicts = len(items) * sum(len(names) for names in config.judges.values())
     return PlanEstimate(
         responses=len(items),
@@ -136,7 +152,7 @@ def estimate_plan(config: RunConfig, items: Sequence[Item]) -> PlanEstimate:
         model_calls=calls,
         prompt_tokens=round(prompt),
         output_tokens=round(output),
-        model_loads=len(config.judge_names),
+        model_loads=loads,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from offline_eval.core.errors import DataError
 from offline_eval.core.hashing import digest
 from offline_eval.core.protocols import ProgressCallback
 from offline_eval.core.records import Case, Response
@@ -41,7 +42,10 @@ def record(
     pending = [case for case in cases if case.id not in answered]
     if responses:
         announce(f"{system.name}: {len(responses)} answers were recorded before in {path}")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be made ({error.strerror or error}); name another with --out") from error
     for start in range(0, len(pending), _CHUNK):
         responses += system.answer(pending[start : start + _CHUNK])
         write_responses(responses, path)

@@ -2,6 +2,9 @@
 
 from offline_eval.core.summary import RunSummary
 from offline_eval.report.sections import Section, sections
+from offline_eval.report.visible import visible
+
+_MARKS = "\\`*_[]<>|#~$&"  # the backslash first
 
 
 def render(summary: RunSummary) -> str:
@@ -21,8 +24,8 @@ def _section(section: Section) -> str:
 
 
 def _escape(text: str) -> str:
-    """Text that stays text: no markup, no line breaks, no cell ends."""
-    flat = " ".join(text.split())
-    for mark in "\\`*_[]<>|#":
+    """Text that stays text: no markup, no links, no line breaks, no cell ends."""
+    flat = visible(" ".join(text.split()))
+    for mark in _MARKS:
         flat = flat.replace(mark, f"\\{mark}")
-    return flat
+    return flat.replace("://", "\\://").replace("www.", "www\\.")

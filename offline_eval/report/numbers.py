@@ -5,7 +5,9 @@ from offline_eval.core.results import Estimate, Interval
 
 def three(value: float) -> str:
     """Three significant digits, without exponent for the usual sizes."""
-    return f"{value:.3g}" if value == 0 or 1e-4 <= abs(value) < 1e4 else f"{value:.2e}"
+    if value == 0 or 1e-4 <= abs(value) < 1e4:
+        return f"{float(f'{value:.3g}'):g}"
+    return f"{value:.2e}"
 
 
 def interval_text(interval: Interval | None) -> str:

@@ -1,13 +1,19 @@
 """The summary as sections of tables and lines, so that the terminal and Markdown show the same things in one order."""
 
+import re
+from collections import defaultdict
 from collections.abc import Sequence
 
 from offline_eval.core.records import Record
+from offline_eval.core.results import Estimate
 from offline_eval.core.summary import ResponseView, RunSummary
 from offline_eval.report.numbers import estimate_text, interval_text, percent, three
 
 _SHOWN_REVIEW = 20
+_SHOWN_REASONS = 3
 _CUT = 160
+_CLUSTERS = re.compile(r" over [\d,]+ clusters")
+_WORST_COLUMNS = ("response", "total", "grades", "query", "answer", "reasons")
 
 
 class Section(Record):
@@ -50,7 +56,7 @@ def _overview(summary: RunSummary) -> Section:
     return Section(
         title=f"Run {summary.run_id}",
         lines=(
-            f"{summary.n_cases} cases, {summary.n_responses} responses of {', '.join(summary.systems)}; "
+            f"{summary.n_cases} cases, {summary.n_responses} responses of {', '.join(summary.systems) or 'no system'}; "
             f"panel {summary.panel}; engine {summary.engine}",
             f"judges: {judges}",
             f"weights: {weights}{by_type}",
@@ -70,19 +76,42 @@ def _estimates(summary: RunSummary) -> Section:
     names = _metric_names(summary)
     overall = {(e.system, e.metric): e for e in summary.estimates if e.group == "all"}
     rows = tuple((system, *(estimate_text(overall[system, name]) for name in names)) for system in summary.systems)
+    shown = list(overall.values())
     lines = [
-        f"{e.system}, {e.metric}: {e.n_failed} failed; the mean would be {three(e.worst)} to {three(e.best)} if they were counted"
-        for e in overall.values()
-        if e.n_failed and e.worst is not None and e.best is not None
+        "value [95 % interval] scored/all; grades from 1 (fail) to 3 (excellent)",
+        *_methods(shown),
+        *_by_metrics([(e, _unscored(e)) for e in shown if e.n_scored < e.n]),
+        *_by_metrics([(e, f"no interval: {e.interval_reason}") for e in shown if e.interval is None]),
     ]
-    methods = sorted({e.interval.method for e in overall.values() if e.interval is not None})
-    lines.append(
-        f"value [95 % interval] scored/all; grades from 1 (fail) to 3 (excellent); intervals: {'; '.join(methods) or 'undefined'}"
+    return Section(title="Scores", columns=("system", *names), rows=rows, lines=tuple(lines if rows else ()))
+
+
+def _methods(estimates: Sequence[Estimate]) -> list[str]:
+    """How the intervals were made, each way once; the number of clusters differs by system and is left out."""
+    methods = {_CLUSTERS.sub(" over cases", e.interval.method) for e in estimates if e.interval is not None}
+    return [f"intervals: {'; '.join(sorted(methods))}"] if methods else []
+
+
+def _by_metrics(remarks: Sequence[tuple[Estimate, str]]) -> list[str]:
+    """One line for all metrics of a system of which the same has to be said."""
+    metrics: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for estimate, text in remarks:
+        metrics[estimate.system, text].append(estimate.metric)
+    return [f"{system}, {', '.join(names)}: {text}" for (system, text), names in metrics.items()]
+
+
+def _unscored(estimate: Estimate) -> str:
+    """What is missing from a mean, why, and how far it could move the mean."""
+    counts = [f"{n} × {_short(reason, _CUT // 2)}" for reason, n in list(estimate.reasons.items())[:_SHOWN_REASONS]]
+    if len(estimate.reasons) > _SHOWN_REASONS:
+        counts.append(f"{len(estimate.reasons) - _SHOWN_REASONS} other reasons")
+    text = f"{estimate.n_not_applicable} not applicable, {estimate.n_failed} failed ({', '.join(counts)})"
+    if not estimate.n_failed or estimate.worst is None or estimate.best is None:
+        return text
+    return (
+        f"{text}; with the failed ones counted the mean would be {three(estimate.worst)} at worst, "
+        f"{three(estimate.best)} at best"
     )
-    lines += sorted(
-        {f"no interval for {e.system}, {e.metric}: {e.interval_reason}" for e in overall.values() if e.interval is None}
-    )
-    return Section(title="Scores", columns=("system", *names), rows=rows, lines=tuple(lines))
 
 
 def _slices(summary: RunSummary) -> Section:
@@ -185,7 +214,8 @@ def _judges(summary: RunSummary) -> Section:
         "tokens in/out",
     )
     lines = tuple(
-        f"{count.judge} gave the label {label} in {percent(n / (count.verdicts - count.failed))} of its verdicts: it may not tell good from bad"
+        f"{count.judge} gave the label {label} in {percent(n / (count.verdicts - count.failed))} of its verdicts: "
+        "it may not tell good from bad"
         for count in summary.judge_counts
         for label, n in count.by_label.items()
         if count.verdicts - count.failed >= 10 and n / (count.verdicts - count.failed) > 0.9
@@ -195,7 +225,10 @@ def _judges(summary: RunSummary) -> Section:
 
 def _review(summary: RunSummary) -> Section:
     shares = ", ".join(f"{rule} {percent(share)}" for rule, share in summary.review_shares.items())
-    head = f"{len(summary.review)} of {summary.n_responses} responses ({percent(summary.review_share)}) should be looked at: {shares}"
+    head = (
+        f"{len(summary.review)} of {summary.n_responses} responses ({percent(summary.review_share)}) "
+        f"should be looked at: {shares}"
+    )
     rows = tuple(
         (view.response_key, _grades(view), "; ".join(view.review_reasons)) for view in summary.review[:_SHOWN_REVIEW]
     )
@@ -211,23 +244,23 @@ def _worst(summary: RunSummary) -> Section:
         (
             view.response_key,
             three(view.total or 0.0),
+            _grades(view),
             _short(view.query),
             _short(view.answer),
             _short(" | ".join(view.notes), 3 * _CUT),
         )
         for view in summary.worst
     )
-    return Section(title="Lowest totals", columns=("response", "total", "query", "answer", "reasons"), rows=rows)
+    return Section(title="Lowest totals", columns=_WORST_COLUMNS, rows=rows)
 
 
 def _grades(view: ResponseView) -> str:
-    return " ".join(f"{name[:1].upper()}{grade:g}" for name, grade in view.grades.items())
+    """Every dimension's grade, and the missing ones by name with their reason."""
+    grades = [f"{name} {three(grade)}" for name, grade in view.grades.items()]
+    return "; ".join([*grades, *(f"{name} – ({_short(reason, _CUT // 2)})" for name, reason in view.missing.items())])
 
 
 def _short(text: str, limit: int = _CUT) -> str:
     """One line of at most `limit` characters; what is left out is marked."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
-
-
-__all__: Sequence[str] = ["Section", "sections"]

@@ -4,6 +4,7 @@ import io
 
 from offline_eval.core.summary import RunSummary
 from offline_eval.report.sections import Section, sections
+from offline_eval.report.visible import visible
 
 
 def render(summary: RunSummary, *, width: int = 120, color: bool = False) -> str:
@@ -29,19 +30,14 @@ def _print(console: object, section: Section) -> None:
     from rich.text import Text
 
     assert isinstance(console, Console)
-    console.print(Text(section.title, style="bold"))
+    console.print(Text(visible(section.title), style="bold"))
     if section.rows:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False)
         for column in section.columns:
-            table.add_column(Text(column), overflow="fold")
+            table.add_column(Text(visible(column)), overflow="fold")
         for row in section.rows:
-            table.add_row(*(Text(_visible(cell)) for cell in row))
+            table.add_row(*(Text(visible(cell)) for cell in row))
         console.print(table)
     for line in section.lines:
-        console.print(Text(_visible(line)))
+        console.print(Text(visible(line)))
     console.print()
-
-
-def _visible(text: str) -> str:
-    """Control and direction characters made visible: data must not drive the terminal."""
-    return "".join(char if char.isprintable() or char == " " else f"\\x{ord(char):02x}" for char in text)

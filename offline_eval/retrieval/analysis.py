@@ -60,7 +60,10 @@ class Analyzer:
             return words
         # Numbers and codes ("v2s", "3.5") stay whole; words of other scripts the stemmer leaves alone by itself.
         stems = self._stemmer.stemWords(words)
-        return [stem if word.isalpha() else word for word, stem in zip(words, stems, strict=True)]
+        return [
+            stem if word.isalpha() or word.replace("'", "").isalpha() else word
+            for word, stem in zip(words, stems, strict=True)
+        ]
 
     @cached_property
     def hash(self) -> str:

@@ -87,8 +87,8 @@ def collect_runs(
             run = run_retriever(retriever, questions.queries, k=request.depth, progress=told)
             runs.append(fold_to_documents(run, searched.store) if level == "documents" else run)
     for text in request.run_files:
-        name, path = split_run_file(text)
-        runs.append(read_run(path, name=name))
+        label, path = split_run_file(text)
+        runs.append(read_run(path, name=label))
     return Collected(runs=tuple(runs), level=level, notes=tuple(notes))
 
 

@@ -13,9 +13,21 @@ from offline_eval.core.errors import DataError, ModelError, UsageError
 from offline_eval.core.protocols import Embedder
 from offline_eval.core.records import Passage
 from offline_eval.engines.embedder import embedding_identity
-from offline_eval.retrieval import dense
 from offline_eval.retrieval.analysis import Analyzer
 from offline_eval.retrieval.bm25 import Bm25Retriever, build_bm25, load_bm25, save_bm25
+from offline_eval.retrieval.dense import (
+    DenseRetriever,
+    HnswSettings,
+    Vectors,
+    build_hnsw,
+    embed_to_file,
+    flat_search,
+    hnsw_search,
+    load_hnsw,
+    load_vectors,
+    recall_against,
+    save_hnsw,
+)
 from offline_eval.retrieval.manifest import (
     FORMAT,
     MANIFEST,
@@ -126,7 +138,7 @@ class Index:
         """The slow second backend; reads every passage."""
         return RankBm25Retriever(self.store, analyzer=self.analyzer, settings=self.manifest.settings.bm25)
 
-    def dense(self, embedder: Embedder) -> dense.DenseRetriever:
+    def dense(self, embedder: Embedder) -> DenseRetriever:
         """Exact nearest neighbours.
 
         Raises:
@@ -134,9 +146,9 @@ class Index:
             ModelError: They come from another embedder.
         """
         self._require_embedder(embedder)
-        return dense.DenseRetriever("dense", dense.flat_search(self.vectors), store=self.store, embedder=embedder)
+        return DenseRetriever("dense", flat_search(self.vectors), store=self.store, embedder=embedder)
 
-    def hnsw(self, embedder: Embedder) -> dense.DenseRetriever:
+    def hnsw(self, embedder: Embedder) -> DenseRetriever:
         """Approximate nearest neighbours; the manifest says how much they miss.
 
         Raises:
@@ -147,13 +159,13 @@ class Index:
         settings = self.manifest.settings.hnsw
         if settings is None:
             raise DataError(f"{self.folder}: has no HNSW graph; build the index again with --hnsw")
-        search = dense.hnsw_search(dense.load_hnsw(self.folder / _GRAPH), settings)
-        return dense.DenseRetriever("hnsw", search, store=self.store, embedder=embedder)
+        search = hnsw_search(load_hnsw(self.folder / _GRAPH), settings)
+        return DenseRetriever("hnsw", search, store=self.store, embedder=embedder)
 
     @cached_property
-    def vectors(self) -> dense.Vectors:
+    def vectors(self) -> Vectors:
         """Shape (n_passages, dimension), mapped from disk."""
-        return dense.load_vectors(self.folder / _VECTORS)
+        return load_vectors(self.folder / _VECTORS)
 
     def close(self) -> None:
         """Let go of the files."""
@@ -223,7 +235,7 @@ def _build_dense(
     if embedder is None:
         return None
     _check_language(store, embedder.info.model, languages)
-    _, dimension = dense.embed_to_file(
+    _, dimension = embed_to_file(
         _texts(store, lambda done, total: None),
         folder / _VECTORS,
         embedder=embedder,
@@ -233,9 +245,9 @@ def _build_dense(
     recall = None
     if settings.hnsw is not None:
         tell("building the graph", 0, len(store))
-        vectors = dense.load_vectors(folder / _VECTORS)
-        graph = dense.build_hnsw(vectors, settings.hnsw)
-        dense.save_hnsw(graph, folder / _GRAPH)
+        vectors = load_vectors(folder / _VECTORS)
+        graph = build_hnsw(vectors, settings.hnsw)
+        save_hnsw(graph, folder / _GRAPH)
         recall = _graph_recall(vectors, graph, settings.hnsw)
     return DensePart(
         embedder=embedder.info.model,
@@ -245,11 +257,11 @@ def _build_dense(
     )
 
 
-def _graph_recall(vectors: dense.Vectors, graph: Any, settings: dense.HnswSettings) -> GraphRecall:
+def _graph_recall(vectors: Vectors, graph: Any, settings: HnswSettings) -> GraphRecall:
     size = len(vectors)
     sample = vectors[:: max(1, size // _RECALL_SAMPLE)]
     k = min(_RECALL_K, size)
-    recall = dense.recall_against(dense.flat_search(vectors), dense.hnsw_search(graph, settings), sample, k=k)
+    recall = recall_against(flat_search(vectors), hnsw_search(graph, settings), sample, k=k)
     return GraphRecall(recall=recall, k=k, n_queries=len(sample))
 
 

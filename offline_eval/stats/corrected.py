@@ -163,12 +163,9 @@ def _lang_reiczigel(counts: JudgedCounts, level: float) -> Interval | Undefined:
     if youden <= 0:
         return Undefined(reason="with so few labels the judge cannot be told from chance")
     rate = (raw + specificity - 1) / youden
-    shift = (
-        2
-        * z
-        * z
-        * (rate * sensitivity * (1 - sensitivity) / sizes[1] - (1 - rate) * specificity * (1 - specificity) / sizes[2])
-    )
+    of_positives = rate * sensitivity * (1 - sensitivity) / sizes[1]
+    of_negatives = (1 - rate) * specificity * (1 - specificity) / sizes[2]
+    shift = 2 * z * z * (of_positives - of_negatives)
     variance = sum(_variance_parts(raw=raw, sensitivity=sensitivity, specificity=specificity, sizes=sizes))
     half = z * sqrt(variance)
     return _clipped(rate + shift - half, rate + shift + half, level, "Rogan-Gladen, Lang-Reiczigel")

@@ -235,9 +235,9 @@ def _check_settings(resamples: int, level: float) -> None:
 def _in_clusters(arrays: Sequence[NDArray[np.generic]], clusters: Sequence[str] | None) -> tuple[Ints, Ints]:
     """Order of the rows by cluster, then by content (so the input's order cannot matter), and the clusters' sizes."""
     n = len(arrays[0])
-    keys = [column for array in arrays for column in np.atleast_2d(array.reshape(n, -1).T)] if n else []
+    keys = [column for array in arrays for column in array.reshape(n, -1).T] if n else []
     if clusters is None:
-        order = np.lexsort(keys) if keys else np.arange(0)
+        order = np.lexsort(keys) if keys else np.arange(n)
         return order.astype(np.int64), np.ones(n, dtype=np.int64)
     check_equal_lengths({"values": n, "clusters": len(clusters)})
     names = [str(cluster) for cluster in clusters]

@@ -60,8 +60,8 @@ def prediction_powered_mean(
         level: Coverage aimed at, in (0, 1).
 
     Returns:
-        The mean with its interval; Undefined without labels or unlabelled items. The interval is undefined below 10
-        labels and without any spread.
+        The mean with its interval; Undefined without labels or unlabelled items. The interval is undefined below 30
+        labels or 2 unlabelled items and without any spread.
 
     Raises:
         DataError: Columns of different length, values that are not finite, or a setting out of range.
@@ -152,7 +152,8 @@ def _interval(
     from scipy.special import stdtrit
 
     if y.size < _LEAST_LABELS or more.size < 2:
-        return Undefined(reason=f"needs at least {_LEAST_LABELS} labels, here {y.size}"), 0.0
+        found = f"here {y.size} and {more.size}"
+        return Undefined(reason=f"needs at least {_LEAST_LABELS} labels and 2 unlabelled items, {found}"), 0.0
     variance = lam**2 * float(more.var(ddof=1)) / more.size + float((y - lam * f).var(ddof=1)) / y.size
     if variance == 0:
         return Undefined(reason="labels and judge show no spread, so its size is unknown"), 0.0

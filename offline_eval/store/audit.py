@@ -1,7 +1,10 @@
 """Derives a run file's hash chain again and names the first row that does not fit."""
 
+from offline_eval.core.errors import StoreError
 from offline_eval.core.records import Record
-from offline_eval.store.run_file import GENESIS, RunFile, row_hash
+from offline_eval.store.run_file import GENESIS, LogRow, RunFile, row_hash
+
+_SEAL_DIGITS = 16  # as many as a report prints
 
 
 class AuditResult(Record):
@@ -22,24 +25,36 @@ def audit(run_file: RunFile, *, sealed_head: str | None = None) -> AuditResult:
     """Check every row against the chain, and the chain's end against a head sealed elsewhere.
 
     Args:
-        sealed_head: The head hash printed in a report; without it a cut tail or a chain rebuilt from the start cannot
-            be seen.
+        sealed_head: The head hash printed in a report, or its first 16 digits or more; without it a cut tail or a chain
+            rebuilt from the start cannot be seen.
     """
     previous, count = GENESIS, 0
-    for row in run_file.rows():
-        fault = None
-        if row.seq != count + 1:
-            fault = f"row {count + 1}: removed or moved (the next row is {row.seq})"
-        elif row.previous != previous:
-            fault = f"row {row.seq}: does not follow the row before it; one of the two was altered, inserted or removed"
-        elif row.hash != row_hash(row.seq, row.kind, row.batch, key=row.key, body=row.body, previous=row.previous):
-            fault = f"row {row.seq} ({row.kind} {row.key}): altered"
-        if fault is not None:
-            return AuditResult(rows=count, head=previous, fault=fault)
-        previous, count = row.hash, count + 1
-    if sealed_head is not None and sealed_head != previous:
-        fault = (
-            f"the file ends with {previous[:12]} after row {count}; the sealed head is {sealed_head[:12]}: rows were "
-        )
-        return AuditResult(rows=count, head=previous, fault=fault + "added, cut off, or the chain was rebuilt")
-    return AuditResult(rows=count, head=previous, fault=None)
+    try:
+        for row in run_file.rows():
+            fault = _fault(row, count, previous)
+            if fault is not None:
+                return AuditResult(rows=count, head=previous, fault=fault)
+            previous, count = row.hash, count + 1
+    except StoreError as error:
+        return AuditResult(rows=count, head=previous, fault=f"row {count + 1}: {error}")
+    if sealed_head is None or _is_sealed_by(previous, sealed_head):
+        return AuditResult(rows=count, head=previous, fault=None)
+    fault = (
+        f"the file ends with {previous[:_SEAL_DIGITS]} after row {count}; the sealed head is {sealed_head}: rows were "
+        "added, cut off, or the chain was rebuilt"
+    )
+    return AuditResult(rows=count, head=previous, fault=fault)
+
+
+def _fault(row: LogRow, count: int, previous: str) -> str | None:
+    if row.seq != count + 1:
+        return f"row {count + 1}: removed or moved (the next row is {row.seq})"
+    if row.previous != previous:
+        return f"row {row.seq}: does not follow the row before it; one of the two was altered, inserted or removed"
+    if row.hash != row_hash(row.seq, row.kind, row.batch, key=row.key, body=row.body, previous=row.previous):
+        return f"row {row.seq} ({row.kind} {row.key}): altered"
+    return None
+
+
+def _is_sealed_by(head: str, sealed: str) -> bool:
+    return len(sealed) >= _SEAL_DIGITS and head.startswith(sealed.lower())

@@ -5,15 +5,17 @@ Killing the program at any moment leaves a file that ends after the last whole b
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from offline_eval.core.errors import StoreError
 from offline_eval.core.evidence import Evidence, parse_evidence
 from offline_eval.core.hashing import digest
 from offline_eval.core.records import Case, Response
+
+T = TypeVar("T")
 
 SCHEMA_VERSION = 1
 GENESIS = "0" * 64
@@ -59,39 +61,54 @@ class RunFile:
     Args:
         path: Created with its schema when missing and `create` is set.
         create: Whether the file is opened for writing; otherwise it must exist and is only read.
+        lock_timeout_s: Seconds to wait for another process that has the file open.
 
     Raises:
         StoreError: Missing, not a run file, written by a newer version, or open in another process.
     """
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
+    def __init__(self, path: Path, *, create: bool = False, lock_timeout_s: float = 5.0) -> None:
         self.path = path
         if not create and not path.is_file():
             raise StoreError(f"{path}: no such run file; see `offline-eval runs list`")
+        # Readers open for writing too, where they may: what a killed writer left half done has to be undone first.
+        mode = "rwc" if create else "rw"
         try:
-            self._db = self._open(path, create=create)
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"{path}: cannot be opened as a run file: {error}") from error
+            if create:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            uri = f"{path.resolve().as_uri()}?mode={mode}"
+            self._db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=lock_timeout_s)
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise StoreError(f"{path}: cannot be opened: {error}; check the folder") from error
+        try:
+            self._prepare(create=create)
+            self._check_version()
+        except BaseException:
+            self._db.close()
+            raise
 
-    def _open(self, path: Path, *, create: bool) -> sqlite3.Connection:
-        if create:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        mode = "rwc" if create else "ro"
-        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=5.0)
-        if create:
-            db.execute("PRAGMA locking_mode=EXCLUSIVE")
-            db.execute("PRAGMA synchronous=FULL")
-            db.execute("BEGIN EXCLUSIVE")
-            if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+    def _prepare(self, *, create: bool) -> None:
+        if not create:
+            self._all("PRAGMA query_only=ON")
+            return
+        self._all("PRAGMA locking_mode=EXCLUSIVE")
+        self._all("PRAGMA synchronous=FULL")
+        with self._transaction("EXCLUSIVE"):
+            if self._all("SELECT count(*) FROM sqlite_master") == [(0,)]:
                 for statement in _SCHEMA.split(";\n"):
                     if statement.strip():
-                        db.execute(statement)
-                db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-            db.execute("COMMIT")
-        version = db.execute("PRAGMA user_version").fetchone()[0]
+                        self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+
+    def _check_version(self) -> None:
+        if self._all("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'log'") == [(0,)]:
+            raise StoreError(f"{self.path}: not a run file: it has no log; name the file of a run")
+        version = self._all("PRAGMA user_version")[0][0]
         if version != SCHEMA_VERSION:
-            raise StoreError(f"{path}: has run-file version {version}; this program reads version {SCHEMA_VERSION}")
-        return db
+            raise StoreError(
+                f"{self.path}: has run-file version {version}, this program reads version {SCHEMA_VERSION}; "
+                "read it with the version of offline-eval that wrote it"
+            )
 
     def close(self) -> None:
         """Close the file and release its lock."""
@@ -108,8 +125,7 @@ class RunFile:
 
     def configuration(self) -> dict[str, Any] | None:
         """The run's configuration; None before `begin_run`."""
-        row = self._db.execute("SELECT body FROM log WHERE kind = 'run' ORDER BY seq LIMIT 1").fetchone()
-        return dict(json.loads(row[0])) if row else None
+        return next(self._parsed("run", json.loads), None)
 
     def commit_batch(self, batch: str, evidence: Sequence[Evidence]) -> None:
         """Write one batch's evidence and its mark, in one transaction.
@@ -128,43 +144,58 @@ class RunFile:
 
     def committed_batches(self) -> set[str]:
         """Names of the batches that are whole."""
-        return {row[0] for row in self._db.execute("SELECT batch FROM log WHERE kind = 'batch'")}
+        return {str(name) for (name,) in self._all("SELECT batch FROM log WHERE kind = 'batch'")}
 
     def cases(self) -> Iterator[Case]:
         """The run's cases, in their order."""
-        for (body,) in self._db.execute("SELECT body FROM log WHERE kind = 'case' ORDER BY seq"):
-            yield Case.model_validate_json(body)
+        return self._parsed("case", Case.model_validate_json)
 
     def responses(self) -> Iterator[Response]:
         """The run's responses, in their order."""
-        for (body,) in self._db.execute("SELECT body FROM log WHERE kind = 'response' ORDER BY seq"):
-            yield Response.model_validate_json(body)
+        return self._parsed("response", Response.model_validate_json)
 
     def evidence(self) -> Iterator[Evidence]:
         """All evidence of whole batches, in the order of writing."""
-        for (body,) in self._db.execute("SELECT body FROM log WHERE kind = 'evidence' ORDER BY seq"):
-            yield parse_evidence(json.loads(body))
+        return self._parsed("evidence", lambda body: parse_evidence(json.loads(body)))
 
     def events(self) -> list[tuple[str, dict[str, Any]]]:
         """Events by name, in the order of writing."""
-        rows = self._db.execute("SELECT key, body FROM log WHERE kind = 'event' ORDER BY seq")
+        rows = self._all("SELECT key, body FROM log WHERE kind = 'event' ORDER BY seq")
         return [(name, json.loads(body)) for name, body in rows]
 
     def rows(self) -> Iterator[LogRow]:
         """Every row, for audits."""
         columns = ", ".join(LogRow._fields)
-        for row in self._db.execute(f"SELECT {columns} FROM log ORDER BY seq"):
-            yield LogRow(*row)
+        return (LogRow(*row) for row in self._select(f"SELECT {columns} FROM log ORDER BY seq"))
 
     def head(self) -> str:
         """Hash of the last row; covers the whole file."""
-        row = self._db.execute("SELECT hash FROM log ORDER BY seq DESC LIMIT 1").fetchone()
-        return str(row[0]) if row else GENESIS
+        rows = self._all("SELECT hash FROM log ORDER BY seq DESC LIMIT 1")
+        return str(rows[0][0]) if rows else GENESIS
+
+    def _parsed(self, kind: str, read: Callable[[str], T]) -> Iterator[T]:
+        for seq, body in self._select("SELECT seq, body FROM log WHERE kind = ? ORDER BY seq", kind):
+            try:
+                value = read(body)
+            except ValueError as error:
+                raise StoreError(
+                    f"{self.path}: row {seq} holds no {kind} that this program can read; "
+                    "`offline-eval runs audit` says whether the file was altered"
+                ) from error
+            yield value
+
+    def _all(self, sql: str) -> list[Any]:
+        return list(self._select(sql))
+
+    def _select(self, sql: str, *parameters: object) -> Iterator[Any]:
+        try:
+            yield from self._db.execute(sql, parameters)
+        except sqlite3.DatabaseError as error:
+            raise StoreError(f"{self.path}: cannot be read as a run file: {_explained(error)}") from error
 
     def _append(self, batch: str, rows: Sequence[tuple[str, str, Any]]) -> None:
         with self._transaction():
-            last = self._db.execute("SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1").fetchone() or (0, GENESIS)
-            seq, previous = int(last[0]), str(last[1])
+            seq, previous = (self._all("SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1") or [(0, GENESIS)])[0]
             for kind, key, value in rows:
                 seq += 1
                 body = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -174,18 +205,26 @@ class RunFile:
                 previous = hash_
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self, mode: str = "IMMEDIATE") -> Iterator[None]:
         try:
-            self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute(f"BEGIN {mode}")
             yield
             self._db.execute("COMMIT")
-        except sqlite3.DatabaseError as error:
+        except BaseException as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
+            if not isinstance(error, sqlite3.DatabaseError):
+                raise
             raise StoreError(
-                f"{self.path}: cannot be written ({error}); what was committed before is kept, run again to continue"
+                f"{self.path}: cannot be written: {_explained(error)}; what was committed before is kept, run again to "
+                "continue"
             ) from error
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
+
+
+def _explained(error: sqlite3.DatabaseError) -> str:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code == sqlite3.SQLITE_BUSY:
+        return "another process has it open (a run in progress?); wait until it ends"
+    if code == sqlite3.SQLITE_FULL:
+        return "the disk is full; make room"
+    return str(error)

@@ -19,22 +19,29 @@ _LETTER_RUN = re.compile(r"[^\W\d_]+")
 _KANA_SHARE = 0.1  # Japanese prose is about half kana; a kanji-heavy title still has a tenth
 _NOT_ENGLISH_LEAD = 2  # function words another language must be ahead by; "die", "a" and "in" exist in both
 
-_ENGLISH = frozenset(
-    ["the", "of", "and", "to", "in", "is", "that", "it", "was", "for", "on", "are", "with", "as", "be", "this", "by", "have", "from", "or", "not", "you", "which", "at", "what", "how", "who", "a", "an", "do", "does", "did", "can", "will", "when", "where", "why", "there", "their", "they", "he", "she", "we", "has", "had", "were", "been", "if", "but"]
-)
-_OTHER_LATIN = frozenset(
-    # German, French, Spanish, Portuguese, Italian, Dutch
-    ["der", "die", "das", "und", "ist", "nicht", "ein", "eine", "mit", "von", "zu", "den", "dem", "des", "für", "auf", "auch", "sich", "wie", "was", "wird", "sind", "le", "la", "les", "un", "une", "des", "et", "est", "que", "qui", "dans", "pour", "pas", "sur", "avec", "au", "aux", "ce", "cette", "sont", "du", "el", "los", "las", "y", "en", "es", "por", "con", "una", "para", "como", "más", "del", "se", "su", "al", "qué", "está", "o", "os", "as", "uma", "não", "em", "do", "da", "dos", "das", "com", "mais", "são", "il", "lo", "gli", "di", "che", "è", "per", "non", "sono", "della", "nel", "het", "een", "van", "niet", "op", "te", "dat", "voor", "zijn", "deze"]
-) - {"was", "as", "do", "a"}
+_ENGLISH_WORDS = """
+    the of and to in is that it was for on are with as be this by have from or not you which at what how who a an do does
+    did can will when where why there their they he she we has had were been if but
+"""
+_OTHER_LATIN_WORDS = """
+    der die das und ist nicht ein eine mit von zu den dem des für auf auch sich wie wird sind
+    le la les un une et est que qui dans pour pas sur avec au aux ce cette sont du
+    el los las y en es por con una para como más del se su al qué está
+    o os uma não em da dos das com mais são
+    il lo gli di che è per non sono della nel
+    het een van niet op te dat voor zijn deze
+"""  # German, French, Spanish, Portuguese, Italian, Dutch; without words English has too
+_ENGLISH = frozenset(_ENGLISH_WORDS.split())
+_OTHER_LATIN = frozenset(_OTHER_LATIN_WORDS.split())
 
 
 def detect_language(text: str) -> Language:
     """Name the language most of a text is written in.
 
-    The rule: one Chinese, Japanese or Korean character weighs as much as one word of an alphabet; the heavier side wins,
-    and the first wins a tie. Among the former, any tenth of kana makes it Japanese, a majority of Hangul Korean, the
-    rest is Chinese. Latin words are English unless function words of other European languages lead. Text without letters
-    and every other script is `other`.
+    The rule: one Chinese, Japanese or Korean character weighs as much as one word of an alphabet; the heavier side
+    wins, and the first wins a tie. Among the former, a tenth of kana makes it Japanese, a majority of Hangul Korean, the
+    rest is Chinese. Latin words are English unless function words of other European languages lead. Text without
+    letters and every other script is `other`.
 
     Args:
         text: Any text, also a single word.

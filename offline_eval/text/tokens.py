@@ -1,6 +1,6 @@
 """Cuts text into search and comparison tokens by script: words, whole numbers and codes, Chinese words or bigrams.
 
-Why: a tokenizer that only knows white space finds nothing in Chinese, and one that cuts "v2.1-beta" or "3.5" finds noise.
+Why: a tokenizer that only knows white space finds nothing in Chinese; one that cuts "v2.1-beta" or "3.5" finds noise.
 """
 
 import re
@@ -19,6 +19,7 @@ _CHUNK = re.compile(rf"[{_EAST_ASIAN}]+|[^\W_{_EAST_ASIAN}]+(?:[-._/:@'+,][^\W_{
 _PART = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _CODE = re.compile(r"[^\W_]+(?:[-._/:@+][^\W_]+)*")
+_INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _HAS_DIGIT = re.compile(r"\d")
 _SCRIPT_RUN = re.compile(f"(?P<hangul>[{HANGUL}]+)|(?P<kana>[{HAN}{KANA}]*[{KANA}][{HAN}{KANA}]*)|(?P<han>[{HAN}]+)")
 
@@ -27,10 +28,10 @@ def tokenize(text: str, *, chinese: ChineseCut = "bigram") -> list[str]:
     """Cut a text into tokens.
 
     The rule: the text is normalised (`normalize`: width, case, quotes); words are runs of letters and digits, with an
-    apostrophe inside. Parts joined by `-._/:@+` stay one token where one of them has a digit (`v2.1-beta`, `2023-05-01`,
-    `gpt-4o`), else they are separate words; a comma joins thousands and is dropped (`1,234` → `1234`). Chinese,
-    Japanese and Korean runs give overlapping pairs of characters, a single character itself; with `jieba`, Chinese runs
-    without kana are cut into words instead.
+    apostrophe inside. Parts joined by `-._/:@+` stay one token where one of them has a digit (`v2.1-beta`, `gpt-4o`,
+    `2023-05-01`) or all are single letters (`u.s`), else they are separate words; a comma joins thousands and is
+    dropped (`1,234` → `1234`). Chinese, Japanese and Korean runs give overlapping pairs of characters, a single
+    character itself; with `jieba`, Chinese runs without kana are cut into words instead.
 
     Args:
         text: Any text.
@@ -58,6 +59,8 @@ def _words(chunks: list[str]) -> list[str]:
             tokens.append(chunk)
         elif _HAS_DIGIT.search(chunk):
             tokens.extend(_CODE.findall(_THOUSANDS.sub("", chunk)))
+        elif _INITIALS.fullmatch(chunk):
+            tokens.append(chunk)
         else:
             tokens.extend(_PART.findall(chunk))
     return tokens

@@ -73,7 +73,7 @@ def test_a_good_judge_is_worth_many_labels_and_a_useless_one_none():
 def test_too_few_labels_have_a_value_and_no_interval():
     found = prediction_powered_mean([1.0] * 29, [1.0] * 29, [0.0, 1.0])
     assert found.interval is None
-    assert "at least 30 labels, here 29" in found.interval_reason
+    assert "at least 30 labels and 2 unlabelled items, here 29 and 2" in found.interval_reason
 
 
 def test_no_spread_is_not_certainty():

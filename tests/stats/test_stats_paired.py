@@ -74,6 +74,12 @@ def test_tests_without_any_differing_pair_are_undefined():
     assert paired.sign_flip_p([0.0, 0.0], seed=1) == Undefined(reason="no pair differs")
 
 
+def test_sign_flips_of_very_many_cases_use_the_limit_they_tend_to():
+    nearly = [1.0] * 25_150 + [-1.0] * 24_849
+    limit = paired.sign_flip_p([*nearly, 1.0], seed=1)
+    assert limit == pytest.approx(paired.sign_flip_p(nearly, seed=1, flips=2000), abs=0.04)
+
+
 def test_bad_settings_are_refused_by_name():
     with pytest.raises(DataError, match="baseline has 1, candidate has 2"):
         paired.compare_paired([1.0], [1.0, 2.0], seed=1)

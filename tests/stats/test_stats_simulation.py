@@ -17,7 +17,7 @@ DRAWS = 1000
 @pytest.mark.parametrize("method", ["lang_reiczigel", "delta", "bootstrap"])
 def test_corrected_rates_cover_and_raw_rates_do_not(method):
     rng = np.random.default_rng(11)
-    truth, sensitivity, specificity = 0.8, 0.9, 0.7
+    truth, sensitivity, specificity = 0.6, 0.9, 0.7
     covered = raw_covered = 0
     for draw in range(DRAWS):
         counts = JudgedCounts(
@@ -33,7 +33,7 @@ def test_corrected_rates_cover_and_raw_rates_do_not(method):
         covered += found.low <= truth <= found.high
         raw_covered += raw.low <= truth <= raw.high
     assert 0.93 <= covered / DRAWS <= 0.97
-    assert raw_covered / DRAWS < 0.9
+    assert raw_covered / DRAWS < 0.5
 
 
 @pytest.mark.parametrize(("n", "more"), [(50, 500), (100, 300), (200, 5000)])
@@ -93,7 +93,10 @@ def test_coefficient_intervals_cover(name, truth):
     assert 0.93 <= covered / DRAWS <= 0.97
 
 
-@pytest.mark.parametrize("kind", ["continuous", "yes/no", "clustered"])
+@pytest.mark.parametrize(
+    "kind",
+    ["yes/no", pytest.param("continuous", marks=pytest.mark.slow), pytest.param("clustered", marks=pytest.mark.slow)],
+)
 def test_without_a_difference_the_verdict_errs_5_percent_of_the_time(kind):
     rng = np.random.default_rng(17)
     told = 0

@@ -30,12 +30,11 @@ _SHAPE = {
 }
 # Embeddings are small and layers large, so that the last token of every prompt, which is the same, decides little.
 _EMBEDDING_STD = 0.125
-_LAYER_STD = 0.4
+_LAYER_STD = 0.3
 _NORM_GAINS = {
     "model.norm.weight": 4.0,  # widens the logits: some tokens are clearly more probable than others
-    "q_norm.weight": 3.0,  # sharpens attention: a few places of the prompt count, not its mean
-    "post_attention_layernorm.weight": 2.0,
-    "post_feedforward_layernorm.weight": 2.0,
+    "q_norm.weight": 6.0,  # sharpens attention: a few places of the prompt count, not its mean
+    "post_attention_layernorm.weight": 4.0,  # what was read from the prompt outweighs the last token itself
 }
 
 _LLAMA_TEMPLATE = """\
@@ -49,7 +48,7 @@ _QWEN_TEMPLATE = """\
 {{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}
 {%- endfor %}
 {%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}
-{%- if enable_thinking is defined and not enable_thinking %}{{- '<think>\\n\\n</think>\\n\\n' }}{% endif %}{% endif %}"""
+{%- if not (enable_thinking | default(true)) %}{{- '<think>\\n\\n</think>\\n\\n' }}{% endif %}{% endif %}"""
 _GEMMA_TEMPLATE = """\
 {{- bos_token }}
 {%- for message in messages %}
@@ -210,9 +209,7 @@ def _gemma_tokenizer() -> Any:
     )
     tokenizer.normalizer = normalizer
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(splits)
-    tokenizer.decoder = decoders.Sequence(
-        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
-    )
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in control])
     return tokenizer
 
@@ -234,6 +231,10 @@ def _json_objects(lines: list[str]) -> Iterator[str]:
     draw = random.Random(0)
     for line in lines:
         start = draw.randrange(len(line))
-        verdict = {"grade": draw.randint(1, 3), "evidence": line[start : start + 60], "reason": draw.choice(lines)[:120]}
+        verdict = {
+            "grade": draw.randint(1, 3),
+            "evidence": line[start : start + 60],
+            "reason": draw.choice(lines)[:120],
+        }
         yield json.dumps(verdict, ensure_ascii=False, separators=(",", ":"))
         yield json.dumps({"label": draw.choice("ABC"), "claims": [line[:80], line[-80:]]}, indent=2)

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
-from offline_eval.core.evidence import Evidence, VerdictEvidence
+from offline_eval.core.evidence import Evidence
 from offline_eval.core.records import Case, Response
 from offline_eval.core.results import Score, Status
 from offline_eval.judge.panel import RoutingRules
 from offline_eval.judge.routing import panel_verdict
+
+NOT_JUDGED = "not_judged"
 
 
 class DimensionGrade:
@@ -27,16 +29,12 @@ class DimensionGrade:
         self.__doc__ = card
 
     def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score:
-        """The grade over the dimension's judges; failed if any judge failed and none scored."""
+        """The grade over the dimension's judges; failed if one of them failed, or if none was asked yet."""
         verdict = panel_verdict(response.key, evidence, rules=RoutingRules())
         if self._dimension in verdict.grades:
             return scored(self.name, case, response, value=verdict.grades[self._dimension])
-        reason = verdict.missing.get(self._dimension, "not_judged")
-        has_failed = any(
-            piece.verdict.status is Status.FAILED
-            for piece in evidence
-            if isinstance(piece, VerdictEvidence) and piece.dimension == self._dimension
-        )
+        reason = verdict.missing.get(self._dimension, NOT_JUDGED)
+        has_failed = self._dimension in verdict.failed or reason == NOT_JUDGED
         return unscored(self.name, case, response, failed=has_failed, reason=reason)
 
 

@@ -3,8 +3,9 @@
 Definition: the mean of the judges' grades on the completeness rubric; the arbiter's grade where one was asked.
 Range: 1 (fail) to 3 (excellent); each level has its criterion in the rubric.
 Needs: check `rubric_verdict` with the completeness examiner.
-Undefined: 1 by rule for contentless answers and for refusals of answerable questions; not applicable for unanswerable cases.
-  A judge call that failed is `failed` and is never counted as a grade.
+Undefined: Not applicable for unanswerable cases. 1 by rule for contentless answers and for refusals of answerable
+  questions.
+  One failed judge call makes it `failed`: the other judges' mean could be higher than with it.
 Differs: No counterpart in ragas or DeepEval; RAGChecker's claim recall is the nearest.
 Source: rubric `completeness` of this project.
 """

@@ -1,12 +1,12 @@
 """The panel's total: the weighted mean of its dimensions' grades.
 
-Definition: sum of weight × grade over the dimensions that were scored, divided by the sum of their weights; by label, or
-  by expected grade on request. Weights may differ by query type. Grades 3/1/1 with .5/.3/.2 give 2.0.
+Definition: sum of weight × grade over the dimensions that were scored, divided by the sum of their weights; by label,
+  or by expected grade on request. Weights may differ by query type. Grades 3/1/1 with .5/.3/.2 give 2.0.
 Range: 1 (fail) to 3 (excellent).
 Needs: check `rubric_verdict` with the panel's examiners.
-Undefined: not applicable when no dimension applies; failed when a dimension failed and no other was scored. A dimension
-  that does not apply is left out and its weight renormalised; the report names it. A dimension that failed makes the
-  total failed too: otherwise a crash on a weak dimension would raise the total.
+Undefined: not applicable when no dimension with a weight applies. A dimension that does not apply is left out and the
+  weights renormalised; the report names it. One that failed, or was not judged yet, makes the total failed too:
+  otherwise a crash on a weak dimension would raise the total.
 Differs: tools that average whatever came back; here a failed part fails the whole.
 Source: weighted mean; default weights are the panel's.
 """
@@ -14,12 +14,12 @@ Source: weighted mean; default weights are the panel's.
 from collections.abc import Mapping, Sequence
 from math import fsum
 
-from offline_eval.core.evidence import Evidence, VerdictEvidence
+from offline_eval.core.evidence import Evidence
 from offline_eval.core.records import Case, Response
-from offline_eval.core.results import Score, Status
+from offline_eval.core.results import Score
 from offline_eval.judge.panel import RoutingRules
 from offline_eval.judge.routing import panel_verdict
-from offline_eval.metrics.panel._grade import scored, unscored
+from offline_eval.metrics.panel._grade import NOT_JUDGED, scored, unscored
 from offline_eval.text.query_type import classify_query
 
 DEFAULT_WEIGHTS: Mapping[str, float] = {"faithfulness": 0.5, "relevance": 0.3, "completeness": 0.2}
@@ -54,32 +54,24 @@ class TotalGrade:
     def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score:
         """The weighted mean over the response's scored dimensions."""
         verdict = panel_verdict(response.key, evidence, rules=RoutingRules())
-        failed = sorted(_failed_dimensions(evidence) - set(verdict.grades))
-        if failed:
-            reason = f"{failed[0]}: {verdict.missing.get(failed[0], 'failed')}"
-            return unscored(self.name, case, response, failed=True, reason=reason)
+        weights = {name: weight for name, weight in self._weights_of(case).items() if weight}
+        missing = {name: verdict.missing.get(name, NOT_JUDGED) for name in weights if name not in verdict.grades}
+        for name, reason in missing.items():
+            if name in verdict.failed or reason == NOT_JUDGED:
+                return unscored(self.name, case, response, failed=True, reason=f"{name}: {reason}")
         grades = verdict.expected_grades if self._by_expected else verdict.grades
-        weights = self._weights_of(case)
-        weight = fsum(weights.get(dimension, 0.0) for dimension in grades)
-        if weight == 0:
-            reason = next(iter(verdict.missing.values()), "not_judged")
-            return unscored(self.name, case, response, failed=False, reason=reason)
-        total = fsum(weights.get(dimension, 0.0) * grade for dimension, grade in grades.items())
-        return scored(self.name, case, response, value=total / weight)
+        counted = [name for name in weights if name in grades]
+        if not counted:
+            return unscored(self.name, case, response, failed=False, reason=next(iter(missing.values())))
+        total = fsum(weights[name] * grades[name] for name in counted) / fsum(weights[name] for name in counted)
+        # Rounding can carry a mean of threes a hair above three.
+        return scored(self.name, case, response, value=min(self.high, max(self.low, total)))
 
     def _weights_of(self, case: Case) -> Mapping[str, float]:
         if not self._by_query_type:
             return self._weights
         query_type = case.query_type or classify_query(case.query).query_type
         return self._by_query_type.get(query_type, self._weights)
-
-
-def _failed_dimensions(evidence: Sequence[Evidence]) -> set[str]:
-    return {
-        piece.dimension
-        for piece in evidence
-        if isinstance(piece, VerdictEvidence) and piece.verdict.status is Status.FAILED
-    }
 
 
 METRIC = TotalGrade()

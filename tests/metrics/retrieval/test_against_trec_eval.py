@@ -30,7 +30,10 @@ OURS_TO_TREC_EVAL = {
 }
 EXACT_TIES_ONLY = st.sampled_from([-1.5, 0.0, 0.25, 0.5, 1.0, 7.0])
 IDS = [str(number) for number in range(10)] + ["10", "é", "文档一", "Z", "a"]
-GRADES = st.dictionaries(st.sampled_from(IDS), st.integers(-1, 3), min_size=1, max_size=len(IDS))
+# pytrec_eval reads memory it never set, and may not return, where all grades of a query are negative.
+GRADES = st.dictionaries(st.sampled_from(IDS), st.integers(-1, 3), min_size=1, max_size=len(IDS)).filter(
+    lambda grades: max(grades.values()) >= 0
+)
 QRELS = st.dictionaries(st.sampled_from(IDS[:8]), GRADES, min_size=1, max_size=8)
 RUN = st.dictionaries(
     st.sampled_from(IDS[:10]),

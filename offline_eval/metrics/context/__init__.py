@@ -1,0 +1,1 @@
+"""Metrics of retrieval as the answer needs it: was what came back useful, and was it enough?"""

@@ -1,0 +1,1 @@
+"""The answerable × answered table, each of its rates a metric."""

@@ -1,0 +1,1 @@
+"""Group metrics: how far answers and scores drift over variants, attempts and passage order."""

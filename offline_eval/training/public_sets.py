@@ -1,0 +1,176 @@
+"""Published labelled sets as pairs with a group each, so that nothing of one claim, evidence or article is on both sides.
+
+Why groups: two pairs that share a claim or a passage are not independent; a split that ignores it flatters.
+"""
+
+import csv
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from offline_eval.core.errors import DataError
+from offline_eval.core.hashing import digest
+
+Task = Literal["support", "answerability"]
+_SEED = 0
+
+
+class GroupedPair(NamedTuple):
+    """One labelled pair.
+
+    Attributes:
+        premise: The evidence; for answerability, the query.
+        hypothesis: The claim; for answerability, the passage.
+        label: 1 supported (answerable), 0 not.
+        group: What must stay on one side of a split and is resampled together.
+    """
+
+    premise: str
+    hypothesis: str
+    label: int
+    group: str
+
+
+class PublicSet(NamedTuple):
+    """How one published set is read.
+
+    Attributes:
+        grouped_by: In words, for tables.
+        read: From the folder that holds all sets.
+    """
+
+    task: Task
+    language: str
+    grouped_by: str
+    read: Callable[[Path], list[GroupedPair]]
+
+
+def read_wice(folder: Path) -> list[GroupedPair]:
+    """Claims of encyclopedia articles with web evidence; partly supported counts as not supported.
+
+    Grouped by claim: nearly every claim stands in three rows with other pieces of its evidence and the same label, so a
+    split by evidence would show a scorer the claims it is measured on.
+    """
+    pairs = []
+    for row in _json_lines(folder / "wice" / "claim_dev.jsonl"):
+        evidence = "\n".join(row["evidence"])
+        pairs.append(GroupedPair(evidence, row["claim"], int(row["label"] == "supported"), _group(row["claim"])))
+    return pairs
+
+
+def read_begin(folder: Path) -> list[GroupedPair]:
+    """Dialogue replies to a passage; generic replies, which say nothing to attribute, are left out."""
+    labels = {"Fully attributable": 1, "Not fully attributable": 0}
+    pairs = []
+    for path in sorted((folder / "begin").glob("begin_dev_*.tsv")):
+        with path.open(encoding="utf-8", newline="") as stream:
+            for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
+                label = labels.get((row["begin_label"] or "").strip())
+                if label is not None and row["knowledge"] and row["response"]:
+                    pairs.append(GroupedPair(row["knowledge"], row["response"], label, _group(row["knowledge"])))
+    return pairs
+
+
+def read_fever_symmetric(folder: Path) -> list[GroupedPair]:
+    """Claims each with a supporting and a refuting evidence, so that the claim alone tells nothing."""
+    return [
+        GroupedPair(row["evidence"], row["claim"], int(row["gold_label"] == "SUPPORTS"), _group(row["claim"]))
+        for row in _json_lines(folder / "feversymmetric" / "fever_symmetric_dev.jsonl")
+    ]
+
+
+def read_clapnq(folder: Path) -> list[GroupedPair]:
+    """Questions with a passage of a fitting article that does, or does not, hold the answer."""
+    pairs = []
+    for name, label in (("dev_answerable_even.jsonl", 1), ("dev_unanswerable_even.jsonl", 0)):
+        for row in _json_lines(folder / "clapnq" / name):
+            passage = row["passages"][0]
+            pairs.append(GroupedPair(row["input"], passage["text"], label, _group(passage["title"])))
+    return pairs
+
+
+def read_xquad(folder: Path, language: str) -> list[GroupedPair]:
+    """Each question with its paragraph and with another paragraph of the same article, drawn at random."""
+    draw = random.Random(_SEED)
+    pairs = []
+    for number, article in enumerate(_json(folder / "xquad" / f"xquad.{language}.json")["data"]):
+        texts = [paragraph["context"] for paragraph in article["paragraphs"]]
+        for place, paragraph in enumerate(article["paragraphs"]):
+            others = [text for other, text in enumerate(texts) if other != place]
+            for question in paragraph["qas"]:
+                group = f"article {number}"
+                pairs.append(GroupedPair(question["question"], texts[place], 1, group))
+                pairs.append(GroupedPair(question["question"], draw.choice(others), 0, group))
+    return pairs
+
+
+def read_cmrc(folder: Path) -> list[GroupedPair]:
+    """Each question with its paragraph and with the paragraph most like it in words, of the whole set.
+
+    Articles have one paragraph each here, so none can be swapped inside an article. The other paragraph is chosen by its
+    likeness to the paragraph, not to the question, which would favour or punish word overlap.
+    """
+    from offline_eval.text.words import content_words
+
+    paragraphs = [article["paragraphs"][0] for article in _json(folder / "cmrc2018" / "cmrc2018_dev.json")["data"]]
+    bags = [frozenset(content_words(paragraph["context"])) for paragraph in paragraphs]
+    pairs = []
+    for place, paragraph in enumerate(paragraphs):
+        likeness = [len(bags[place] & bag) / (1 + len(bag)) if other != place else -1 for other, bag in enumerate(bags)]
+        like = paragraphs[max(range(len(likeness)), key=likeness.__getitem__)]["context"]
+        for question in paragraph["qas"]:
+            pairs.append(GroupedPair(question["question"], paragraph["context"], 1, f"paragraph {place}"))
+            pairs.append(GroupedPair(question["question"], like, 0, f"paragraph {place}"))
+    return pairs
+
+
+SETS: dict[str, PublicSet] = {
+    "wice": PublicSet("support", "en", "claim", read_wice),
+    "feversymmetric": PublicSet("support", "en", "claim", read_fever_symmetric),
+    "begin": PublicSet("support", "en", "evidence", read_begin),
+    "clapnq": PublicSet("answerability", "en", "article", read_clapnq),
+    "xquad-en": PublicSet("answerability", "en", "article", lambda folder: read_xquad(folder, "en")),
+    "xquad-zh": PublicSet("answerability", "zh", "article", lambda folder: read_xquad(folder, "zh")),
+    "cmrc2018": PublicSet("answerability", "zh", "paragraph", read_cmrc),
+}
+
+
+def split_by_group(
+    pairs: Sequence[GroupedPair], *, fit_share: float, seed: int = _SEED
+) -> tuple[list[GroupedPair], list[GroupedPair]]:
+    """Cut pairs into a part to fit on and a part to report on; a group's side depends on its name and the seed alone.
+
+    Args:
+        pairs: With their groups.
+        fit_share: Expected share of the groups in the fit part, in (0, 1).
+        seed: Which cut.
+
+    Returns:
+        Fit part and report part, each in the pairs' order.
+    """
+    fits = {group: int(digest("split", [seed, group])[:12], 16) / 16**12 < fit_share for group in {p.group for p in pairs}}
+    return [pair for pair in pairs if fits[pair.group]], [pair for pair in pairs if not fits[pair.group]]
+
+
+def _group(text: str) -> str:
+    return digest("group", text)[:16]
+
+
+def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    with _open(path) as stream:
+        yield from (json.loads(line) for line in stream if line.strip())
+
+
+def _json(path: Path) -> dict[str, Any]:
+    with _open(path) as stream:
+        data: dict[str, Any] = json.load(stream)
+    return data
+
+
+def _open(path: Path) -> Any:
+    try:
+        return path.open(encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error}); point OFFLINE_EVAL_PUBLIC_DATA at the sets' folder") from error

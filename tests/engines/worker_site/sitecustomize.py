@@ -1,0 +1,63 @@
+"""Gives a worker process an engine named `misbehaving`, so that tests can make a real worker crash, hang or call out.
+
+A worker loads its engine by name from the engines package; this folder on its PYTHONPATH puts one more name there.
+"""
+
+import os
+import signal
+import socket
+import sys
+import time
+import types
+
+
+class MisbehavingEngine:
+    """Does what the first message of each request says: `crash`, `crash once FILE`, `hang`, `raise`, `connect`, …"""
+
+    def __init__(self, spec):
+        from offline_eval.core.errors import ModelError
+        from offline_eval.engines.inprocess import engine_info
+
+        if spec.family == "refused":
+            raise ModelError("has no chat template")
+        if spec.family == "crashing":
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.info = engine_info(spec, device="none", versions={})
+
+    def generate(self, requests):
+        return [_answer(request) for request in requests]
+
+
+def _answer(request):
+    from offline_eval.airgap.switches import check_switches
+    from offline_eval.core.protocols import Failure, Generation
+
+    words = request.messages[0].content.split()
+    text = words[0]
+    if words[0] == "crash":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if words[0] == "crash-once" and not os.path.exists(words[1]):
+        open(words[1], "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if words[0] == "hang":
+        time.sleep(600)
+    if words[0] == "raise":
+        raise RuntimeError("no such thing")
+    if words[0] == "pid":
+        text = str(os.getpid())
+    if words[0] == "fill":
+        text = str(len(bytes(int(words[1])).replace(b"\0", b"x")))
+    if words[0] == "switches":
+        text = "; ".join(check_switches()) or "all set"
+    if words[0] == "connect":
+        try:
+            socket.create_connection((words[1], int(words[2])), timeout=5).close()
+            text = "connected"
+        except Exception as error:  # noqa: BLE001 - the test asks which error it is
+            return Failure(reason=type(error).__name__, detail=str(error))
+    return Generation(text=text, prompt_tokens=0, output_tokens=1)
+
+
+_module = types.ModuleType("offline_eval.engines.misbehaving")
+_module.ENGINE = MisbehavingEngine
+sys.modules[_module.__name__] = _module

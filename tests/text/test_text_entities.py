@@ -1,0 +1,42 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from offline_eval.text.entities import entity_key, find_entities
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("The Eiffel Tower is in Paris. Paris is big.", ["eiffel tower", "paris", "paris"]),
+        ("Paris", ["paris"]),
+        ("Barack Obama was born in Honolulu on August 4, 1961.", ["barack obama", "honolulu", "1961-08-04"]),
+        ("J. K. Rowling and the Bank of England's policy", ["j. k. rowling", "bank of england"]),
+        ("Employees can go. However, nobody did.", []),
+        ("Rules of GB/T 7714, COVID-19 and v2.1", ["gb/t7714", "covid19", "v2.1"]),
+        ("《劳动合同法》规定，北京大学位于海淀区。", ["劳动合同法", "北京大学", "海淀区"]),
+        ("请联系人力资源部，或致电财务部张伟经理。", ["人力资源部", "财务部", "张伟"]),
+        ("列夫·托尔斯泰写了《战争与和平》", ["列夫·托尔斯泰", "战争与和平"]),
+        ("星海科技有限公司提供500元补贴", ["星海科技有限公司", "500 CNY"]),
+        ("大部分员工处理问题", []),
+        ("", []),
+    ],
+)
+def test_names_terms_and_quantities_are_found(text: str, keys: list[str]) -> None:
+    assert [entity.key for entity in find_entities(text)] == keys
+
+
+def test_spelling_does_not_make_two_names() -> None:
+    assert entity_key("Paris") == entity_key("paris") == entity_key("PARIS") == entity_key("“Paris”")
+    assert entity_key("The Hague's") == entity_key("hague")
+    assert entity_key("五味子") == entity_key("五味子")
+    assert entity_key("Paris") != entity_key("London")
+
+
+@given(st.text())
+def test_entities_do_not_overlap(text: str) -> None:
+    at = 0
+    for entity in find_entities(text):
+        assert at <= entity.start < entity.end <= len(text)
+        assert entity.key
+        at = entity.end
