@@ -33,13 +33,17 @@ def main() -> None:
     recorder = _Recorder(engine)
     _run(recorder, arguments)  # warm-up, and it collects the requests
     requests, labels = recorder.requests, recorder.labels
-    print(f"{len(labels)} label and {len(requests) - len(labels)} reason requests; prefix cache emptied before each side")
+    print(
+        f"{len(labels)} label and {len(requests) - len(labels)} reason requests; prefix cache emptied before each side"
+    )
     ratios = []
     for number in range(ROUNDS):
         plain = _plain(engine, requests)
         ours = _timed(engine, lambda: _run(engine, arguments))
         ratios.append(plain / ours)
-        print(f"round {number + 1}: plain {plain:.1f} s, ours {ours:.1f} s ({len(labels) / ours:.2f} verdicts/s), ratio {plain / ours:.2f}")
+        print(
+            f"round {number + 1}: plain {plain:.1f} s, ours {ours:.1f} s ({len(labels) / ours:.2f} verdicts/s), ratio {plain / ours:.2f}"
+        )
     print(f"throughput of a run / plain LLM.generate: median {sorted(ratios)[ROUNDS // 2]:.2f} (at least 0.9 wanted)")
 
 
@@ -78,7 +82,6 @@ def _run(engine: Any, arguments: argparse.Namespace) -> None:
     from offline_eval.judge.panel import load_panel
     from offline_eval.pipeline.config import RunConfig, assign_judges, rubric_hashes
     from offline_eval.pipeline.execute import Executor
-    from offline_eval.pipeline.plan import pair
     from offline_eval.store.run_file import RunFile
 
     with as_file(files("offline_eval.demo")) as demo:
@@ -97,7 +100,7 @@ def _run(engine: Any, arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         run_file = RunFile(Path(folder) / "bench.sqlite", create=True)
         run_file.begin_run({"run_id": "bench", "config": config.model_dump(mode="json")}, cases, responses)
-        Executor(run_file, config, pair(cases, responses), open_judge=lambda name: _Kept(engine)).run()
+        Executor(run_file, config, open_judge=lambda name: _Kept(engine)).run()
         run_file.close()
 
 

@@ -14,7 +14,9 @@ REFUSAL = "The passages do not answer this question."
 def main() -> None:
     """Write cases.jsonl, answers-gold.jsonl and answers-first-sentence.jsonl."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("source", type=Path, help="folder with dev_answerable_even.jsonl and dev_unanswerable_even.jsonl")
+    parser.add_argument(
+        "source", type=Path, help="folder with dev_answerable_even.jsonl and dev_unanswerable_even.jsonl"
+    )
     parser.add_argument("target", type=Path)
     parser.add_argument("--limit", type=int, default=150, help="cases of each kind")
     arguments = parser.parse_args()

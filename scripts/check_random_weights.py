@@ -31,6 +31,7 @@ from tests.support.tiny_models import Family, tiny_models
 ENGINES = ("transformers", "vllm")
 FAMILIES: tuple[str, ...] = get_args(Family)
 _BATCH = 64
+_ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # models this small are slower on several
 _COLUMNS = (
     "family, engine, verdicts, valid, truncated, grades reached, other labels, non-ASCII reasons, verdicts/s, peak GiB"
 )
@@ -155,7 +156,7 @@ def _count(tally: Tally, question: Question, label: Generation | Failure, reason
 def run(family: str, engine: str, *, folder: Path, asked: Sequence[Question]) -> Tally:
     """One model on one engine, in a worker of its own."""
     tally = Tally(family, engine)
-    worker = ProcessEngine(spec_of(family, folder, engine))
+    worker = ProcessEngine(spec_of(family, folder, engine), environment=_ONE_THREAD)
     try:
         judge(tally, worker, asked)
     finally:

@@ -89,10 +89,9 @@ def report_comparison(evaluations: Sequence[Any]) -> None:
         difference = comparison.paired.difference
         bounds = difference.interval
         shown = f"[{bounds.low:+.4f}, {bounds.high:+.4f}]" if bounds else difference.interval_reason
-        print(
-            f"  {comparison.candidate} against {comparison.baseline}, {comparison.metric}: {difference.value:+.4f} {shown}"
-            f"  p(Holm) {comparison.adjusted_p:.4f}  {comparison.verdict}"
-        )
+        p = "–" if comparison.adjusted_p is None else f"{comparison.adjusted_p:.4f}"
+        pair = f"{comparison.candidate} against {comparison.baseline}"
+        print(f"  {pair}, {comparison.metric}: {difference.value:+.4f} {shown}  p(Holm) {p}  {comparison.verdict}")
 
 
 def analyzers() -> Iterator[tuple[str, AnalyzerSettings]]:

@@ -138,7 +138,7 @@ def _best(answers: Chunked) -> Support:
         if isinstance(answer, Failure):
             return _failed(f"{answer.reason}: {answer.detail}")
         entailment = answer["entailment"] if "entailment" in answer else answer.get("score")
-        if entailment is None or not 0.0 <= entailment <= 1.0:
+        if entailment is None or not 0.0 <= round(entailment, _DIGITS) <= 1.0:
             return _failed(f"off_menu: neither an entailment nor a score in [0, 1] among {dict(answer)}")
         scored.append((entailment, answer.get("contradiction"), span))
     best = max(scored, key=lambda entry: (entry[0], -entry[2][0]))

@@ -59,7 +59,8 @@ def similarities(groups: Sequence[Sequence[str]], engine: Embedder | None) -> li
         One outcome a group: a language that the model was not made for makes it not applicable, no model failed.
     """
     reasons = [_reason(group, engine) for group in groups]
-    texts = sorted({text for group, reason in zip(groups, reasons, strict=True) if reason is None for text in group})
+    asked = [group for group, reason in zip(groups, reasons, strict=True) if reason is None and len(group) > 1]
+    texts = sorted({text for group in asked for text in group})
     vectors = dict(zip(texts, engine.embed(texts), strict=True)) if texts and engine is not None else {}
     outcomes: list[Outcome] = []
     for group, reason in zip(groups, reasons, strict=True):
@@ -68,8 +69,7 @@ def similarities(groups: Sequence[Sequence[str]], engine: Embedder | None) -> li
         elif reason is not None:
             outcomes.append((Status.NOT_APPLICABLE, f"language: {reason}", ()))
         else:
-            first, *others = group
-            cosines = (float(sum(a * b for a, b in zip(vectors[first], vectors[t], strict=True))) for t in others)
+            cosines = [float(vectors[group[0]] @ vectors[text]) for text in group[1:]]
             outcomes.append((Status.SCORED, None, tuple(round(min(1.0, max(-1.0, c)), _DIGITS) for c in cosines)))
     return outcomes
 

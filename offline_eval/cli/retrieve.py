@@ -1,14 +1,24 @@
 """`offline-eval retrieve`: build an index, search it, and measure, compare and cross-check retrievers."""
 
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
-from pydantic import ValidationError
 
 from offline_eval.cli.progress import Progress
+from offline_eval.cli.retrieve_options import (
+    EXISTING,
+    checked,
+    collect,
+    embedder_of,
+    format_option,
+    index_options,
+    open_index,
+    run_options,
+    scorer_named,
+)
 from offline_eval.cli.retrieve_views import (
     COMPARISON_COLUMNS,
     ESTIMATE_COLUMNS,
@@ -23,62 +33,16 @@ from offline_eval.cli.retrieve_views import (
     index_rows,
     query_rows,
 )
-from offline_eval.cli.rows import FORMATS, RowFormat, print_rows
+from offline_eval.cli.rows import RowFormat, print_rows
 from offline_eval.core.errors import UsageError
 from offline_eval.core.ranking import TIE_RULE
-from offline_eval.core.records import Record
 
-Made = TypeVar("Made", bound=Record)
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 DEFAULT_METRICS = ("hit@5", "recall@10", "precision@5", "mrr@10", "ndcg@10", "map")
-EXISTING = click.Path(exists=False, path_type=Path)
 
 
 @click.group(name="retrieve")
 def command() -> None:
     """Index a corpus, search it, and measure retrievers with numbers that match trec_eval."""
-
-
-def _format_option(*extra: str) -> Callable[[Decorated], Decorated]:
-    return click.option(
-        "--format",
-        "format",
-        type=click.Choice([*FORMATS, *extra]),
-        default="table",
-        show_default=True,
-        help="How to print.",
-    )
-
-
-def _index_options(function: Decorated) -> Decorated:
-    for option in (
-        click.option("--embedder", help="The embedder, where it goes by another name here than when indexing."),
-        click.option("--device", help="Where the embedder runs: cpu, cuda, … [default: the best one here]"),
-        click.option("--corpus", type=EXISTING, help="Refuse the index unless it holds exactly this corpus."),
-        click.option("--index", "index_folder", type=EXISTING, help="An index built with `retrieve index`."),
-    ):
-        function = option(function)
-    return function
-
-
-def _run_options(function: Decorated) -> Decorated:
-    for option in (
-        click.option("--weight", "weights", type=float, multiple=True, help="Of BM25, then of dense, in a hybrid."),
-        click.option("--depth", type=click.IntRange(min=1), default=1000, show_default=True, help="Passages fetched."),
-        click.option("--by", "level", type=click.Choice(["passages", "documents"]), help="What the judged ids name."),
-        click.option("--by-position", is_flag=True, help="Number TREC topics by their place in the file (Cranfield)."),
-        click.option("--qrels", type=EXISTING, help="TREC qrels or a BEIR split file, gz too."),
-        click.option("--queries", type=EXISTING, help="TREC topics, JSONL with id and query, or id<TAB>query lines."),
-        click.option("--split", default="test", show_default=True, help="The BEIR split."),
-        click.option("--beir", type=EXISTING, help="A BEIR folder: its queries and the judgements of --split."),
-        click.option("--cases", type=EXISTING, help="Test cases; their expected ids are the judgements."),
-        click.option("--run", "run_files", multiple=True, help="A TREC run file, as FILE or NAME=FILE; repeatable."),
-        click.option(
-            "--retriever", "retrievers", multiple=True, help="bm25, rank_bm25, dense, hnsw, hybrid, …; repeatable."
-        ),
-    ):
-        function = option(function)
-    return _index_options(function)
 
 
 @command.command("index")
@@ -95,7 +59,7 @@ def _run_options(function: Decorated) -> Decorated:
 @click.option("--embedder", help="Also index vectors of this model, for example all-minilm-l6-v2.")
 @click.option("--hnsw", is_flag=True, help="Also build an HNSW graph over the vectors.")
 @click.option("--device", help="Where the embedder runs: cpu, cuda, …")
-@_format_option()
+@format_option()
 def index_command(
     corpus: Path,
     folder: Path,
@@ -118,7 +82,7 @@ def index_command(
     from offline_eval.retrieval.index import build_index
     from offline_eval.retrieval.manifest import IndexSettings
 
-    settings = _checked(
+    settings = checked(
         IndexSettings,
         split={"by": by, "size": size, "overlap": overlap},
         analyzer={"chinese": chinese, "stemmer": None if stemmer == "none" else stemmer, "stop_words": stop_words},
@@ -148,8 +112,8 @@ def index_command(
 @click.option("--retriever", "retrievers", multiple=True, help="bm25 (default), rank_bm25, dense, hnsw, hybrid, …")
 @click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="Passages for each query.")
 @click.option("--weight", "weights", type=float, multiple=True, help="Of BM25, then of dense, in a hybrid.")
-@_index_options
-@_format_option()
+@index_options
+@format_option()
 def search_command(
     query: tuple[str, ...],
     cases: Path | None,
@@ -159,6 +123,8 @@ def search_command(
     index_folder: Path | None,
     corpus: Path | None,
     embedder: str | None,
+    rerank: str | None,
+    rerank_depth: int,
     device: str | None,
     format: RowFormat,
 ) -> None:
@@ -170,9 +136,13 @@ def search_command(
     if bool(text.strip()) == (cases is not None):
         raise UsageError("give a query, or --cases FILE")
     check_names(names)
-    index = _open_index(index_folder, corpus, required=True)
-    load = _embedder_of(index, embedder, device)
-    opened = [open_retriever(name, index, embedder=load, weights=weights) for name in names]
+    index = open_index(index_folder, corpus, required=True)
+    load = embedder_of(index, embedder, device)
+    scorer = scorer_named(rerank, device)
+    opened = [
+        open_retriever(name, index, embedder=load, weights=weights, scorer=scorer, rerank_depth=rerank_depth)
+        for name in names
+    ]
     if cases is not None:
         _print_responses(cases, opened, index, k)
         return
@@ -190,7 +160,7 @@ def search_command(
 
 
 @command.command("eval")
-@_run_options
+@run_options
 @click.option("--metric", "metrics", multiple=True, help="Such as ndcg@10 or recall(rel=2)@10; repeatable.")
 @click.option("--per-query", is_flag=True, help="One row a query instead of means.")
 @click.option("--failed", is_flag=True, help="List queries nothing relevant came back for, with what came instead.")
@@ -202,7 +172,7 @@ def search_command(
 @click.option("--no-relevant", type=click.Choice(["not_applicable", "zero"]), help="Queries without a relevant id.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the intervals.")
 @click.option("--save-runs", type=EXISTING, help="Folder for the runs as TREC files.")
-@_format_option()
+@format_option()
 def eval_command(
     metrics: tuple[str, ...],
     per_query: bool,
@@ -223,7 +193,7 @@ def eval_command(
     chosen = {"ties": ties, "missing": missing, "no_relevant": no_relevant}
     base = (TREC_EVAL if like == "trec_eval" else EvalOptions()).model_dump()
     options = EvalOptions.model_validate({**base, **{name: value for name, value in chosen.items() if value}})
-    questions, collected = _collect(source)
+    questions, collected = collect(source)
     evaluations = _evaluate(questions, collected, metrics or DEFAULT_METRICS, options=options, seed=seed)
     if save_runs is not None:
         save_runs.mkdir(parents=True, exist_ok=True)
@@ -239,15 +209,15 @@ def eval_command(
 
 
 @command.command("compare")
-@_run_options
+@run_options
 @click.option("--metric", "metrics", multiple=True, help="Such as ndcg@10; repeatable.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of intervals and tests.")
-@_format_option()
+@format_option()
 def compare_command(metrics: tuple[str, ...], seed: int, format: RowFormat, **source: Any) -> None:
     """Compare retrievers or runs with the first one: paired differences, p corrected over all comparisons (Holm)."""
     from offline_eval.metrics.retrieval import EvalOptions, compare_runs
 
-    questions, collected = _collect(source)
+    questions, collected = collect(source)
     evaluations = _evaluate(questions, collected, metrics or ("ndcg@10",), options=EvalOptions(), seed=seed)
     comparisons = compare_runs(evaluations, seed=seed)
     _say([*collected.notes, *(note for evaluation in evaluations for note in evaluation_notes(evaluation))])
@@ -256,17 +226,17 @@ def compare_command(metrics: tuple[str, ...], seed: int, format: RowFormat, **so
 
 
 @command.command("consensus")
-@_run_options
+@run_options
 @click.option("-k", "cutoff", type=click.IntRange(min=1), default=10, show_default=True, help="Ranks compared.")
 @click.option("--low", type=click.FloatRange(0, 1), default=0.2, show_default=True, help="List queries below this.")
 @click.option("--all", "every", is_flag=True, help="List every query, not only those with low consensus.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the interval.")
-@_format_option()
+@format_option()
 def consensus_command(cutoff: int, low: float, every: bool, seed: int, format: RowFormat, **source: Any) -> None:
     """Show how far retrievers agree on the first k passages, and the queries on which they do not."""
     from offline_eval.metrics.retrieval import agreement_of
 
-    questions, collected = _collect(source, judged=False)
+    questions, collected = collect(source, judged=False)
     agreement = agreement_of(collected.runs, cutoff=cutoff, low=low, seed=seed)
     summary = agreement_summary(agreement)
     interval = "no interval" if summary["low"] is None else f"{summary['low']:.3g}–{summary['high']:.3g}"
@@ -282,71 +252,11 @@ def consensus_command(cutoff: int, low: float, every: bool, seed: int, format: R
     print_rows([row for row in rows if every or row["low"]], format)
 
 
-def _collect(source: dict[str, Any], *, judged: bool = True) -> tuple[Any, Any]:
-    """Questions and runs as the shared options ask for them."""
-    from offline_eval.retrieval.collect import RunRequest, collect_runs
-    from offline_eval.retrieval.questions import Questions, load_questions
-
-    names = ("cases", "queries", "qrels", "beir")
-    if not judged and all(source[name] is None for name in names) and not source["retrievers"]:
-        questions = Questions(queries={}, qrels={})
-    else:
-        questions = load_questions(
-            cases=source["cases"],
-            folder=source["beir"],
-            split=source["split"],
-            queries=source["queries"],
-            qrels=source["qrels"],
-            by_position=source["by_position"],
-            level=source["level"],
-        )
-    request = _checked(
-        RunRequest,
-        retrievers=source["retrievers"],
-        run_files=source["run_files"],
-        depth=source["depth"],
-        weights=source["weights"],
-    )
-    index = _open_index(source["index_folder"], source["corpus"], required=bool(request.retrievers))
-    embedder = _embedder_of(index, source["embedder"], source["device"])
-    with Progress() as progress:
-        return questions, collect_runs(request, questions, index=index, embedder=embedder, progress=progress.tell)
-
-
 def _evaluate(questions: Any, collected: Any, metrics: Sequence[str], *, options: Any, seed: int) -> list[Any]:
     from offline_eval.metrics.retrieval import evaluate_run, qrels_metric
 
     chosen = [qrels_metric(name) for name in metrics]
     return [evaluate_run(run, questions.qrels, chosen, options=options, seed=seed) for run in collected.runs]
-
-
-def _open_index(folder: Path | None, corpus: Path | None, *, required: bool) -> Any:
-    from offline_eval.formats.corpus import read_corpus
-    from offline_eval.retrieval.index import Index
-
-    if folder is None:
-        if required:
-            raise UsageError("say which index to search: --index DIR (build one with `offline-eval retrieve index`)")
-        return None
-    index = Index(folder)
-    if corpus is not None:
-        index.require_corpus(read_corpus(corpus))
-    return index
-
-
-def _embedder_of(index: Any, name: str | None, device: str | None) -> Callable[[], Any]:
-    """The embedder an index was built with, loaded at the first call."""
-
-    @cache
-    def load() -> Any:
-        from offline_eval.engines.embedder import open_embedder
-
-        part = index.manifest.dense
-        if part is None:
-            raise UsageError(f"{index.folder} has no vectors; build it again with --embedder NAME")
-        return open_embedder(name or part.embedder, device=device)
-
-    return load
 
 
 def _print_responses(cases: Path, retrievers: Sequence[Any], index: Any, k: int) -> None:
@@ -359,15 +269,6 @@ def _print_responses(cases: Path, retrievers: Sequence[Any], index: Any, k: int)
     with Progress() as progress:
         runs = [run_retriever(item, queries, k=k, progress=partial(progress.tell, item.name)) for item in retrievers]
     print_rows([as_json(response) for response in responses_of(asked, runs, index.store)], "jsonl")
-
-
-def _checked(kind: type[Made], **values: Any) -> Made:
-    """A settings record, or one clear message."""
-    try:
-        return kind.model_validate(values)
-    except ValidationError as error:
-        faults = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
-        raise UsageError("; ".join(faults)) from None
 
 
 def _say(notes: Sequence[str]) -> None:

@@ -171,12 +171,14 @@ class Metric(Protocol):
         name: Registered name, the stem of its file.
         low: Lowest possible value.
         high: Highest possible value.
+        higher_is_better: Which end of the range is the good one; failed items are counted at the other.
         needs: Names of the checks whose evidence it reads.
     """
 
     name: str
     low: float
     high: float
+    higher_is_better: bool
     needs: tuple[str, ...]
 
     def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score: ...

@@ -63,10 +63,11 @@ class Estimate(Record):
     """A metric's mean over a system's responses, with everything needed to doubt it.
 
     Attributes:
-        value: Mean of the scored items; None when nothing was scored.
+        value: Mean with every failed item counted at the bad end of the metric's range, so that a crash can never make
+            a system look better; None when nothing was scored.
+        mean_scored: Mean of the scored items alone; the same as `value` when nothing failed.
         interval: None when it is undefined; then `interval_reason` says why.
-        worst: The mean if every failed item had the metric's lowest value; None without a bounded range.
-        best: The same with the highest value.
+        best: The mean if every failed item had the best possible value; None without a bounded range.
         reasons: Reason to count, for everything that was not scored.
     """
 
@@ -79,7 +80,7 @@ class Estimate(Record):
     n_scored: int = Field(ge=0)
     n_not_applicable: int = Field(ge=0)
     n_failed: int = Field(ge=0)
-    worst: float | None = None
+    mean_scored: float | None = None
     best: float | None = None
     reasons: dict[str, int] = Field(default_factory=dict)
 

@@ -36,7 +36,7 @@ def gguf_to_safetensors(gguf_file: Path, out_folder: Path) -> None:
             trust_remote_code=False,
             output_loading_info=True,
         )
-    except Exception as error:  # noqa: BLE001 - the engine's edge: parsers of foreign bytes raise anything
+    except Exception as error:  # parsers of foreign bytes raise anything
         raise ModelError(f"{gguf_file}: cannot be read as GGUF: {error}") from error
     missing = sorted(loading["missing_keys"])
     if missing:

@@ -68,7 +68,7 @@ class CrossEncoderScorer:
         self._model.eval().to(self._device)
         self._relations = _relations(config, self._model.config)
         self._template = config.template_options.get("pair_text")
-        self._window = _window(config, self._tokenizer)
+        self._window = config.context_length  # a tokenizer's own limit may be below what relative positions allow
         self._budget = _BATCH_TOKENS if self._device == "cpu" else _BATCH_TOKENS_GPU
         self.languages = config.languages
         versions = {"torch": torch.__version__, "transformers": transformers.__version__}
@@ -228,13 +228,6 @@ def _relations(config: ModelConfig, network: Any) -> tuple[str, ...]:
             f"{config.name}: label_map does not say what {', '.join(unknown)} means; add it to the model's config"
         )
     return tuple(config.label_map[label] for label in labels)
-
-
-def _window(config: ModelConfig, tokenizer: Any) -> int:
-    # A tokenizer without a stated limit says a huge number.
-    return min(config.context_length, int(tokenizer.model_max_length)) if not config.template_options else (
-        config.context_length
-    )
 
 
 def _engine_info(

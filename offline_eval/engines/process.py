@@ -114,7 +114,8 @@ class ProcessEngine:
         ours, theirs = socket.socketpair()
         environment = os.environ | {"PYTHONUNBUFFERED": "1", "OFFLINE_EVAL_GUARD": "1"} | self._environment
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "offline_eval.engines.worker", str(theirs.fileno())],
+            # -P: the current folder may hold other people's files, and none of them is to be imported.
+            [sys.executable, "-P", "-m", "offline_eval.engines.worker", str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=self._log,

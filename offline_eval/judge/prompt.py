@@ -54,6 +54,11 @@ _WORDS = {
 }
 
 
+def wording_hash() -> str:
+    """Hash of every word that is not a rubric's or the data's; part of a run's identity."""
+    return digest("wording", [_WORDS, list(_ORDER), EVIDENCE_LIMIT, REASON_LIMIT])
+
+
 class Material:
     """What may be shown to a judge about one response, block by block.
 

@@ -162,7 +162,7 @@ def _unanswered(results: Results) -> list[str]:
 
 def query_type_of(item: Item) -> str:
     """The case's type, given or classified."""
-    return item.case.query_type or classify_query(item.case.query).query_type
+    return item.case.query_type or classify_query(item.case.query).type
 
 
 def language_of(item: Item) -> str:
@@ -189,9 +189,19 @@ def _estimates(results: Results) -> list[Estimate]:
             for metric in results.metrics:
                 scores = [results.scores[metric.name][key] for key in keys]
                 if scores:
-                    seed = results.config.seed
-                    found.append(estimate(scores, low=metric.low, high=metric.high, seed=seed, group=group))
+                    found.append(_estimate(metric, scores, seed=results.config.seed, group=group))
     return found
+
+
+def _estimate(metric: Metric, scores: Sequence[Score], *, seed: int, group: str) -> Estimate:
+    return estimate(
+        scores,
+        low=metric.low,
+        high=metric.high,
+        higher_is_better=metric.higher_is_better,
+        seed=seed,
+        group=group,
+    )
 
 
 def _labels(found: Sequence[VerdictEvidence], results: Results) -> dict[str, dict[str, dict[str, int]]]:

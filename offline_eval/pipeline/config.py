@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from pydantic import Field
+
 from offline_eval.core.errors import UsageError
 from offline_eval.core.hashing import digest
 from offline_eval.core.records import Case, Record, Response
 from offline_eval.judge.panel import Panel
+from offline_eval.judge.prompt import wording_hash
 from offline_eval.judge.rubric import RUBRIC_LANGUAGES, load_rubric
 
 
@@ -21,6 +24,7 @@ class RunConfig(Record):
         arbiter: Model asked where the judges of a dimension disagree.
         models: Judge to the hash of its weights.
         rubrics: Rubric id to the hash of its content.
+        wording: Hash of the prompt's own words.
     """
 
     panel: Panel
@@ -35,6 +39,7 @@ class RunConfig(Record):
     seed: int = 0
     models: dict[str, str]
     rubrics: dict[str, str]
+    wording: str = Field(default_factory=wording_hash)
 
     @property
     def judge_names(self) -> list[str]:

@@ -106,12 +106,9 @@ def _unscored(estimate: Estimate) -> str:
     if len(estimate.reasons) > _SHOWN_REASONS:
         counts.append(f"{len(estimate.reasons) - _SHOWN_REASONS} other reasons")
     text = f"{estimate.n_not_applicable} not applicable, {estimate.n_failed} failed ({', '.join(counts)})"
-    if not estimate.n_failed or estimate.worst is None or estimate.best is None:
+    if not estimate.n_failed or estimate.mean_scored is None:
         return text
-    return (
-        f"{text}; with the failed ones counted the mean would be {three(estimate.worst)} at worst, "
-        f"{three(estimate.best)} at best"
-    )
+    return f"{text}; the failed ones count as the worst value, without them the mean is {three(estimate.mean_scored)}"
 
 
 def _slices(summary: RunSummary) -> Section:

@@ -1,5 +1,6 @@
 """Text to search terms: one analyzer for passages and queries, with a hash, since an index fits only its own terms."""
 
+import re
 from functools import cached_property
 from typing import Literal
 
@@ -14,6 +15,8 @@ _PROBE = (
     "The U.S. patients' running shoes cost $1,234.50 (v2.1-beta); naïve café, Größe, e-mail a@b.cn. "
     "报销需要什么材料？第3条规定：差旅费按照《办法》执行。 東京タワーは高い。 대한민국 서울 GPT-4o模型"
 )
+_DIGIT = re.compile(r"\d")
+_MOST_STEMS = 2_000_000  # about 300 MB; a corpus of natural text has fewer words
 
 
 class AnalyzerSettings(Record):
@@ -42,30 +45,38 @@ class Analyzer:
 
     def __init__(self, settings: AnalyzerSettings) -> None:
         self.settings = settings
-        self._stemmer = None
-        if settings.stemmer is not None:
-            import Stemmer
-
-            if settings.stemmer not in Stemmer.algorithms():
-                known = ", ".join(Stemmer.algorithms())
-                raise UsageError(f"unknown stemmer {settings.stemmer!r}; known: {known}")
-            self._stemmer = Stemmer.Stemmer(settings.stemmer)
+        self._stems = None if settings.stemmer is None else _Stems(settings.stemmer)
 
     def tokens(self, text: str) -> list[str]:
         """The terms of a text, in order, repeated where they repeat."""
         words = tokenize(text, chinese=self.settings.chinese)
         if self.settings.stop_words:
             words = [word for word in words if word not in STOP_WORDS]
-        if self._stemmer is None:
-            return words
-        # Numbers and codes ("v2s", "3.5") stay whole; words of other scripts the stemmer leaves alone by itself.
-        stems = self._stemmer.stemWords(words)
-        return [
-            stem if word.isalpha() or word.replace("'", "").isalpha() else word
-            for word, stem in zip(words, stems, strict=True)
-        ]
+        return words if self._stems is None else [self._stems[word] for word in words]
 
     @cached_property
     def hash(self) -> str:
         """Hash of the settings and of what they make of a fixed text."""
         return digest("Analyzer", {"settings": self.settings.model_dump(), "probe": self.tokens(_PROBE)})
+
+
+class _Stems(dict[str, str]):
+    """Word to stem, filled as words are met: a corpus repeats its words, and a look-up is much faster than stemming.
+
+    Numbers and codes ("v2s", "3.5") are their own stem; words of other scripts the stemmer leaves alone by itself.
+    """
+
+    def __init__(self, language: str) -> None:
+        import Stemmer
+
+        if language not in Stemmer.algorithms():
+            raise UsageError(f"unknown stemmer {language!r}; known: {', '.join(Stemmer.algorithms())}")
+        super().__init__()
+        self._stem = Stemmer.Stemmer(language, 0).stemWord  # 0: no cache of its own beside this one
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MOST_STEMS:
+            self.clear()
+        stem: str = word if _DIGIT.search(word) else self._stem(word)
+        self[word] = stem
+        return stem

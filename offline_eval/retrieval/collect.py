@@ -1,5 +1,6 @@
 """The runs an evaluation compares: made now by retrievers over an index, or recorded before in TREC run files."""
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -7,12 +8,13 @@ from pathlib import Path
 from pydantic import Field
 
 from offline_eval.core.errors import UsageError
-from offline_eval.core.protocols import Embedder
+from offline_eval.core.protocols import Embedder, PairScorer, Retriever
 from offline_eval.core.ranking import RetrievalRun
 from offline_eval.core.records import Record
 from offline_eval.formats.trec import read_run
 from offline_eval.retrieval.index import Index, StageProgress
 from offline_eval.retrieval.questions import Level, Questions
+from offline_eval.retrieval.rerank import RerankedRetriever
 from offline_eval.retrieval.retrievers import LEXICAL, check_names, open_retriever
 from offline_eval.retrieval.run import fold_to_documents, run_retriever
 
@@ -25,12 +27,14 @@ class RunRequest(Record):
         run_files: Recorded runs, each `FILE` or `NAME=FILE`.
         depth: Passages fetched for each query.
         weights: Of BM25 and dense in a hybrid.
+        rerank_depth: Passages of each query a cross-encoder reads.
     """
 
     retrievers: tuple[str, ...] = ()
     run_files: tuple[str, ...] = ()
     depth: int = Field(default=1000, ge=1)
     weights: tuple[float, ...] = ()
+    rerank_depth: int = Field(default=50, ge=1)
 
 
 class Collected(Record):
@@ -52,6 +56,7 @@ def collect_runs(
     *,
     index: Index | None,
     embedder: Callable[[], Embedder],
+    scorer: Callable[[], PairScorer] | None = None,
     progress: StageProgress | None = None,
 ) -> Collected:
     """Make and read runs.
@@ -60,7 +65,8 @@ def collect_runs(
         request: At least one run.
         questions: What is asked; judgements decide between passages and documents where they say so.
         index: Needed for retrievers.
-        embedder: Called once, and only when a retriever needs it.
+        embedder: Called only when a retriever needs it.
+        scorer: A cross-encoder that reorders each retriever's first passages.
         progress: Told how far each retriever is.
 
     Returns:
@@ -82,9 +88,17 @@ def collect_runs(
         searched = _checked(index, questions)
         notes.extend(_notes(searched, questions, request))
         for name in request.retrievers:
-            retriever = open_retriever(name, searched, embedder=embedder, weights=request.weights)
+            retriever = open_retriever(
+                name,
+                searched,
+                embedder=embedder,
+                weights=request.weights,
+                scorer=scorer,
+                rerank_depth=request.rerank_depth,
+            )
             told = partial(tell, f"searching {name}")
             run = run_retriever(retriever, questions.queries, k=request.depth, progress=told)
+            notes.extend(_rerank_notes(retriever))
             runs.append(fold_to_documents(run, searched.store) if level == "documents" else run)
     for text in request.run_files:
         label, path = split_run_file(text)
@@ -106,6 +120,14 @@ def _checked(index: Index | None, questions: Questions) -> Index:
     if not questions.queries:
         raise UsageError("retrievers need queries; add --queries FILE, --cases FILE or --beir FOLDER")
     return index
+
+
+def _rerank_notes(retriever: Retriever) -> list[str]:
+    if not isinstance(retriever, RerankedRetriever) or not retriever.failures:
+        return []
+    reasons = Counter(failure.reason for failure in retriever.failures).most_common()
+    shown = ", ".join(f"{reason} {count}" for reason, count in reasons)
+    return [f"{retriever.name}: {len(retriever.failures)} passages were not read and stand behind the others: {shown}"]
 
 
 def _level_of(index: Index | None) -> Level:

@@ -12,7 +12,6 @@ from offline_eval.core.errors import ModelError
 from offline_eval.core.protocols import Embedder, Hit, ProgressCallback
 from offline_eval.core.records import Record
 from offline_eval.retrieval.passage_store import PassageStore
-from offline_eval.retrieval.top_k import in_order
 
 SCORE_DECIMALS = 6
 _EMBEDDED_AT_ONCE = 512
@@ -86,31 +85,18 @@ def nearest(
     open_rows = np.arange(len(queries))
     while open_rows.size:
         scores, positions = search(np.ascontiguousarray(queries[open_rows], dtype=np.float32), width)
-        rounded = np.round(scores.astype(np.float64), SCORE_DECIMALS)
-        full = (positions[:, -1] >= 0) & (width < size)  # HNSW fills up with -1 when it finds no more
-        undecided = full & (rounded[:, min(k, width) - 1] <= rounded[:, -1])
-        for row, at, found in zip(open_rows[~undecided], positions[~undecided], scores[~undecided], strict=True):
-            kept = at >= 0
-            results[int(row)] = in_order_of_candidates(at[kept], found[kept], id_ranks, k=k)
+        # HNSW fills up with -1 when it finds no more.
+        rounded = np.where(positions >= 0, np.round(scores.astype(np.float64), SCORE_DECIMALS), -np.inf)
+        order = np.lexsort((id_ranks[positions], -rounded), axis=-1)[:, :k]
+        best = np.take_along_axis(positions, order, axis=1).tolist()
+        values = np.take_along_axis(rounded, order, axis=1).tolist()
+        undecided = (width < size) & (positions[:, -1] >= 0) & (rounded[:, min(k, width) - 1] <= rounded[:, -1])
+        for row in np.flatnonzero(~undecided):
+            hits = zip(best[row], values[row], strict=True)
+            results[open_rows[row]] = [(position, value) for position, value in hits if position >= 0]
         open_rows = open_rows[undecided]
         width = min(size, width * 2)
     return results
-
-
-def in_order_of_candidates(
-    positions: NDArray[np.int64], scores: Vectors, id_ranks: NDArray[np.int64], *, k: int
-) -> list[tuple[int, float]]:
-    """Sort candidates that come with their own scores.
-
-    Args:
-        positions: Shape (n,).
-        scores: Shape (n,), of the same candidates.
-        id_ranks: Shape (n_passages,).
-        k: At most this many.
-    """
-    places = np.arange(positions.size)
-    best = in_order(places, scores, id_ranks[positions], k=k, decimals=SCORE_DECIMALS)
-    return [(int(positions[place]), score) for place, score in best]
 
 
 def embed_to_file(

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from offline_eval.core.errors import UnknownNameError
-from offline_eval.core.protocols import Embedder, Retriever
+from offline_eval.core.protocols import Embedder, PairScorer, Retriever
 from offline_eval.retrieval.fusion import FusionSettings, HybridRetriever
 from offline_eval.retrieval.index import Index
+from offline_eval.retrieval.passage_store import searchable_text
+from offline_eval.retrieval.rerank import PassageText, RerankedRetriever
 
 RETRIEVERS = ("bm25", "rank_bm25", "dense", "hnsw", "hybrid", "hybrid_weighted")
 LEXICAL = frozenset({"bm25", "rank_bm25"})
@@ -23,7 +25,13 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def open_retriever(
-    name: str, index: Index, *, embedder: Callable[[], Embedder], weights: Sequence[float] = ()
+    name: str,
+    index: Index,
+    *,
+    embedder: Callable[[], Embedder],
+    weights: Sequence[float] = (),
+    scorer: Callable[[], PairScorer] | None = None,
+    rerank_depth: int = 50,
 ) -> Retriever:
     """Make a retriever.
 
@@ -32,6 +40,8 @@ def open_retriever(
         index: An opened index.
         embedder: Called only when the retriever needs one.
         weights: Of BM25 and dense in a hybrid; equal when empty.
+        scorer: A cross-encoder that reorders the first passages; None leaves them as they are.
+        rerank_depth: Passages of each query it reads.
 
     Raises:
         UnknownNameError: No such retriever.
@@ -39,6 +49,13 @@ def open_retriever(
         ModelError: The index was built with another embedder.
     """
     check_names([name])
+    first = _first_stage(name, index, embedder, weights)
+    if scorer is None:
+        return first
+    return RerankedRetriever(first, scorer(), passage_text=_text_in(index), depth=rerank_depth)
+
+
+def _first_stage(name: str, index: Index, embedder: Callable[[], Embedder], weights: Sequence[float]) -> Retriever:
     if name == "bm25":
         return index.bm25()
     if name == "rank_bm25":
@@ -50,3 +67,7 @@ def open_retriever(
     method = "rrf" if name == "hybrid" else "weighted"
     settings = FusionSettings.model_validate({"method": method, "weights": tuple(weights)})
     return HybridRetriever([index.bm25(), index.dense(embedder())], settings, name=name)
+
+
+def _text_in(index: Index) -> PassageText:
+    return lambda passage_id: searchable_text(index.store.get(passage_id))

@@ -28,21 +28,7 @@ def top_positive(
         # Everything that could round to the k-th score stays in, so that a tie at the edge is decided by id.
         kth = float(np.partition(scores, scores.size - k)[scores.size - k])
         least = max(least, kth - 10.0**-decimals)
-    return in_order(np.flatnonzero(scores >= least), scores, id_ranks, k=k, decimals=decimals)
-
-
-def in_order(
-    positions: NDArray[np.int64], scores: NDArray[Any], id_ranks: NDArray[np.int64], *, k: int, decimals: int
-) -> list[tuple[int, float]]:
-    """Sort candidate positions by rounded score descending, then id ascending, and keep k.
-
-    Args:
-        positions: Shape (n,), candidates.
-        scores: Shape (n_passages,), indexed by position.
-        id_ranks: Shape (n_passages,), indexed by position.
-        k: At most this many.
-        decimals: Places scores are rounded to.
-    """
+    positions = np.flatnonzero(scores >= least)
     rounded = np.round(scores[positions].astype(np.float64), decimals)
     order = np.lexsort((id_ranks[positions], -rounded))[:k]
     return list(zip(positions[order].tolist(), rounded[order].tolist(), strict=True))

@@ -16,6 +16,7 @@ def estimate(
     low: float,
     high: float,
     seed: int,
+    higher_is_better: bool = True,
     group: str = "all",
     resamples: int = RESAMPLES,
     level: float = LEVEL,
@@ -27,14 +28,16 @@ def estimate(
         low: The metric's lowest possible value; -inf where there is none.
         high: The metric's highest possible value; inf where there is none.
         seed: Seed of the interval's resampling.
+        higher_is_better: Which end of the range is the bad one; failed items are counted there.
         group: Which slice of the test set this is.
         resamples: Number of resamples, 100 or more.
         level: Coverage of the interval, in (0, 1).
 
     Returns:
-        `value` is the mean of the scored items and None without any. `worst` is the mean if every failed item had
-        `low`, None where `low` is infinite; `best` the same with `high`; both None when nothing was scored or failed.
-        Items that do not apply count in none of them. The interval resamples clusters of scored items
+        `value` is the mean with every failed item counted at the bad end of the range, so that a crash can never make a
+        system look better; `mean_scored` leaves them out. Both are None when nothing was scored. Without a finite bad
+        end nothing can be counted there, and a mean with failures is undefined: `value` is None. `best` is the mean if
+        every failed item had the good end's value. The interval belongs to `value` and resamples clusters
         (`mean_interval`).
 
     Raises:
@@ -43,22 +46,32 @@ def estimate(
     if not scores:
         raise DataError("there are no scores to take a mean of; check that the run has cases and this metric")
     metric, system = _only({score.metric for score in scores}, "metrics"), _only({s.system for s in scores}, "systems")
-    scored = [score for score in scores if score.value is not None]
-    values = [score.value for score in scored if score.value is not None]
+    scored = [score.value for score in scores if score.value is not None]
     failed = sum(score.status is Status.FAILED for score in scores)
-    interval = _interval(values, scored, low=low, high=high, seed=seed, resamples=resamples, level=level)
+    bad, good = (low, high) if higher_is_better else (high, low)
+    counted = [score for score in scores if score.status is not Status.NOT_APPLICABLE]
+    values = [bad if score.value is None else score.value for score in counted]
+    is_defined = bool(scored) and (failed == 0 or isfinite(bad))
+    interval: Interval | Undefined = Undefined(
+        reason="nothing was scored" if not scored else "failed items have no value"
+    )
+    if is_defined:
+        clusters = [score.cluster for score in counted]
+        interval = mean_interval(
+            values, low=low, high=high, clusters=clusters, seed=seed, resamples=resamples, level=level
+        )
     return Estimate(
         metric=metric,
         system=system,
         group=group,
-        value=_mean(values),
+        value=_mean(values) if is_defined else None,
+        mean_scored=_mean(scored),
         interval=None if isinstance(interval, Undefined) else interval,
         interval_reason=interval.reason if isinstance(interval, Undefined) else None,
         n_scored=len(scored),
         n_not_applicable=len(scores) - len(scored) - failed,
         n_failed=failed,
-        worst=_mean(values + [low] * failed) if isfinite(low) else None,
-        best=_mean(values + [high] * failed) if isfinite(high) else None,
+        best=_mean(scored + [good] * failed) if scored and isfinite(good) else None,
         reasons=_reasons(scores),
     )
 
@@ -71,15 +84,6 @@ def _only(names: set[str], what: str) -> str:
 
 def _mean(values: list[float]) -> float | None:
     return fsum(values) / len(values) if values else None
-
-
-def _interval(
-    values: list[float], scored: list[Score], *, low: float, high: float, seed: int, resamples: int, level: float
-) -> Interval | Undefined:
-    if not values:
-        return Undefined(reason="nothing was scored")
-    clusters = [score.cluster for score in scored]
-    return mean_interval(values, low=low, high=high, clusters=clusters, seed=seed, resamples=resamples, level=level)
 
 
 def _reasons(scores: Sequence[Score]) -> dict[str, int]:

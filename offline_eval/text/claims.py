@@ -11,7 +11,8 @@ from offline_eval.text.scripts import HAN
 from offline_eval.text.sentences import Sentence, split_sentences
 
 CITATION = re.compile(
-    r"[ \t]?(?:\[\^?\d{1,3}(?:\s?[-,，、–]\s?\d{1,3})*\]|【[^【】\n]{1,24}】|\[(?:doc|passage|source|ref|id)[^\[\]\n]{0,24}\]|"
+    r"[ \t]?(?:\[\^?\d{1,3}(?:\s?[-,，、–]\s?\d{1,3})*\]|【[^【】\n]{1,24}】|\[(?:doc|passage|source|ref|"
+    r"id)[^\[\]\n]{0,24}\]|"
     r"[（(](?:来源|参见|参考|见|出处|source|see)[:： ][^（）()\n]{1,40}[）)]|[⁰¹²³⁴-⁹]+(?=$|[\s。，,.;；]))",
     re.IGNORECASE,
 )
@@ -36,7 +37,8 @@ class Claim(NamedTuple):
 
 _MARKER = re.compile(
     r"\s*(?:>\s*)*(?:[-*+•·●○◦▪■–—]\s+|[•·●○◦▪■]|#{1,6}\s+|\(?\d{1,3}[.)、）．](?!\d)\s*|（\d{1,3}）\s*|[①-⑳]\s*|"
-    r"[（(]?[一二三四五六七八九十]{1,3}(?:、|[）)])\s*|[（(]?[A-Za-z][.)）]\s+|第[一二三四五六七八九十\d]{1,3}[,，、:：]\s*|"
+    r"[（(]?[一二三四五六七八九十]{1,3}(?:、|[）)])\s*|[（(]?[A-Za-z][.)）]\s+|"
+    r"第[一二三四五六七八九十\d]{1,3}[,，、:：]\s*|"
     r"(?:首先|其次|再次|最后|另外|此外|第[一二三四五][点条])[,，:：]\s*)+"
 )
 _HEADING = re.compile(
@@ -44,7 +46,8 @@ _HEADING = re.compile(
 )
 _QUESTION = re.compile(r"[?？][\"'”’」』)）\s]*$")
 _PROTECTED = re.compile(
-    r"“[^“”\n]{0,200}”|「[^「」\n]{0,200}」|《[^《》\n]{0,100}》|（[^（）\n]{0,200}）|\([^()\n]{0,200}\)|\"[^\"\n]{1,200}\""
+    r"“[^“”\n]{0,200}”|「[^「」\n]{0,200}」|《[^《》\n]{0,100}》|（[^（）\n]{0,200}）|\([^()\n]{0,200}\)|"
+    r"\"[^\"\n]{1,200}\""
 )
 
 _LINK_ZH = "并且|而且|同时|但是|然而|不过|此外|另外|因此|所以|于是|随后|之后|其中|但|且|并|而(?!是|不是|非)"
@@ -56,19 +59,22 @@ _JOINT_ZH = re.compile(
 )
 _JOINT_EN = re.compile(r",?\s+(?:and|but|while|whereas)\s+(?:also |then |therefore )?", re.IGNORECASE)
 _VERB_EN = re.compile(
-    r"\b(?:is|are|was|were|be|has|have|had|does|do|did|can|cannot|could|may|might|must|shall|should|will|would|\w{3,}ed|"
+    r"\b(?:is|are|was|were|be|has|have|had|does|do|did|can|cannot|could|may|might|must|shall|should|will|would|"
+    r"\w{3,}ed|"
     r"\w{3,}n't|won|rose|fell|grew|began|became|went|made|took|gave|said|wrote|led|held|lost|sold|built|runs?|gets?|"
     r"needs?|applies|apply|allows?|requires?|includes?|contains?|costs?|lasts?|covers?|starts?|ends?|takes?|makes?|"
     r"gives?|says?|means?|provides?|remains?|becomes?|lives?|works?|belongs?|expires?|receives?)\b",
     re.IGNORECASE,
 )
 _SUBJECT_EN = re.compile(
-    r"(?:it|he|she|they|we|you|i|this|that|these|those|there|the|a|an|his|her|its|their|our|my|your|each|every|all|both|"
+    r"(?:it|he|she|they|we|you|i|this|that|these|those|there|the|a|an|his|her|its|their|our|my|your|each|every|all|"
+    r"both|"
     r"some|many|most|no|[A-Z]\w*)\b"
 )
 # A part that starts so is half a condition; cutting it off would claim the condition itself.
 _CONDITION = re.compile(
-    r"\s*(?:如果|若|假如|倘若|只要|只有|除非|一旦|当|因为|由于|(?:if|when|whenever|unless|because|since|although|while)\b)",
+    r"\s*(?:如果|若|假如|倘若|只要|只有|除非|一旦|当|因为|由于|(?:if|when|whenever|unless|because|since|although|"
+    r"while)\b)",
     re.IGNORECASE,
 )
 _CONCESSION = re.compile(r"(?:虽然|尽管|不仅|不但)(?=[\u4e00-\u9fff])")
@@ -80,11 +86,11 @@ def split_claims(answer: str) -> list[Claim]:
     """Split an answer into atomic claims.
 
     The rule: every sentence and list item is a claim. It is cut further at semicolons; in Chinese at a comma before
-    并且, 而且, 同时, 但是 and the like or before 该 and 这; in English at "and", "but", "while" with a subject and a verb after
-    it. It is not cut inside quotes and brackets, after a condition (如果…, "if …"), or where a part would have fewer than
-    four letters; a plain comma cuts nothing. Lines that only introduce a list (ending in a colon), headings, questions
-    and openers without content claim nothing and are left out. Citation marks, list markers and the joining words are
-    not part of a claim.
+    并且, 而且, 同时, 但是 and the like or before 该 and 这; in English at "and", "but", "while" with a subject and a
+    verb after it. It is not cut inside quotes and brackets, after a condition (如果…, "if …"), or where a part would
+    have fewer than four letters; a plain comma cuts nothing. Lines that only introduce a list (ending in a colon),
+    headings, questions and openers without content claim nothing and are left out. Citation marks, list markers and
+    the joining words are not part of a claim.
 
     Args:
         answer: What a system returned.

@@ -33,7 +33,8 @@ _CAPITALISED = rf"[{_UPPER}][{LATIN}'’]*(?:-[{LATIN}]+)*"
 _WORD = rf"(?:[{_UPPER}]\.(?![{LATIN}])|{_CAPITALISED})"
 _NAME = re.compile(rf"(?<![{LATIN}\d.]){_WORD}(?: (?:(?:of|the|de|la|du|von|van|der|da|di|&) ){{0,2}}{_WORD})*")
 _CODE = re.compile(
-    r"(?<![A-Za-z0-9])(?:[A-Za-z]{1,5}/[A-Za-z]{1,3}[ -]?\d[\d.-]*|[A-Z]{2,}[ -]?\d[\w.-]*|[A-Za-z]+[-_]?\d[\w.-]*|v\d+(?:\.\d+)+)"
+    r"(?<![A-Za-z0-9])(?:[A-Za-z]{1,5}/[A-Za-z]{1,3}[ -]?\d[\d.-]*|[A-Z]{2,}[ -]?\d[\w.-]*|[A-Za-z]+[-_]?\d[\w.-]*|"
+    r"v\d+(?:\.\d+)+)"
     r"(?![A-Za-z0-9])"
 )
 _TITLE = re.compile(
@@ -42,21 +43,29 @@ _TITLE = re.compile(
 
 # What ends a Chinese name; the name itself is what stands before it, back to a word that cannot be part of one.
 _ORGANISATION = (
-    "股份有限公司|有限责任公司|有限公司|集团|公司|委员会|人民政府|政府|大学|学院|研究院|研究所|医院|银行|法院|检察院|协会|学会|基金会|"
-    "出版社|中心|部门|事业部|人力资源部|财务部|行政部|法务部|技术部|市场部|[\u4e00-\u9fff]{1,3}部(?![分位门署])|[\u4e00-\u9fff]{1,3}局(?![面部限势])|"
+    "股份有限公司|有限责任公司|有限公司|集团|公司|委员会|人民政府|政府|大学|学院|研究院|研究所|医院|银行|法院|检察院|"
+    "协会|学会|基金会|"
+    "出版社|中心|部门|事业部|人力资源部|财务部|行政部|法务部|技术部|市场部|[\u4e00-\u9fff]{1,3}部(?![分位门署])|"
+    "[\u4e00-\u9fff]{1,3}局(?![面部限势])|"
     "[\u4e00-\u9fff]{1,3}处(?![理于罚分置])|[\u4e00-\u9fff]{1,3}科(?![学技目普研])"
 )
 _PLACE = "自治区|特别行政区|[省市县区镇乡村州岛山江河湖海港湾路街](?![场面长内外上下和的])"
-_CUT = "的了是在有与和及或也都就而但又还把被让向从到对于为以之其这那该此个我你您他她它由给将于等每各请需应可能会要经按据须归交自至所并因则第由若如当"
+# Characters that end a word before a name and are in hardly any name.
+_CUT = (
+    "的了是在有与和及或也都就而但又还把被让向从到对于为以之其这那该此个我你您他她它由给将等每各请需应可能会要"
+    "经按据须归交自至所并因则第若如当"
+)
 _ZH_ORGANISATION = re.compile(f"(?:(?![{_CUT}])[{HAN}A-Za-z0-9·]){{1,16}}?(?:{_ORGANISATION})+")
 _ZH_PLACE = re.compile(f"(?:(?:(?![{_CUT}])[{HAN}]){{1,4}}?(?:{_PLACE})[省市县区]?){{1,3}}")
 _FOREIGN = re.compile(f"[{HAN}]{{1,8}}(?:[·•・](?:(?![{_CUT}写说著出发创建认曾任])[{HAN}]){{1,8}}){{1,4}}")
 # Verbs that stand right before a name without a space and are no part of it.
 _LEADING_VERB = re.compile(
-    f"[{HAN}]{{0,8}}(?:联系|致电|咨询|前往|通知|位于|提交|报送|告知|访问|毕业|加入|就职|任职|来自|担任|隶属|属于|成为|进入|离开|抵达|参观)"
+    f"[{HAN}]{{0,8}}(?:联系|致电|咨询|前往|通知|位于|提交|报送|告知|访问|毕业|加入|就职|任职|来自|担任|隶属|属于|成为|"
+    f"进入|离开|抵达|参观)"
 )
 _SURNAMES = (
-    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江"
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶程苏魏吕丁任沈姚卢姜"
+    "崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江"
     "尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
 )
 _ROLE = "先生|女士|教授|博士|医生|老师|经理|主任|总监|董事长|总裁|院长|校长|部长|局长|市长|省长|主席|总理|总统|工程师"
@@ -68,12 +77,13 @@ _PERSON = re.compile(
 _EXACT: tuple[Kind, ...] = ("title", "code", "quantity")
 
 _NOT_A_NAME_WORDS = """
-    the a an this that these those it its he she they we you i my our your his her their in on at by for from with to of and
-    or but if when while as after before since until because although however therefore thus also then there here what
-    who whom whose which where why how is are was were be been do does did has have had can could may might must shall should
-    will would not no yes all any some each every both most many few more other another one two three first second next
-    finally moreover furthermore additionally overall according based please note answer question let see under during
-    between about unlike despite given only such into over even just once still today sorry unfortunately
+    the a an this that these those it its he she they we you i my our your his her their in on at by for from with to
+    of and or but if when while as after before since until because although however therefore thus also then there
+    here what who whom whose which where why how is are was were be been do does did has have had can could may might
+    must shall should will would not no yes all any some each every both most many few more other another one two
+    three first second next finally moreover furthermore additionally overall according based please note answer
+    question let see under during between about unlike despite given only such into over even just once still today
+    sorry unfortunately
 """
 _NOT_A_NAME = frozenset(_NOT_A_NAME_WORDS.split())
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？:：\n\"“”(（•*-])\s*$")
@@ -112,7 +122,7 @@ def find_entities(text: str) -> list[Entity]:
 
 
 def entity_key(text: str) -> str:
-    """The form in which two spellings of a name are equal: "The Paris'" and "paris" are, "Paris" and "London" are not."""
+    """The form in which two spellings of a name are equal: "The Hague's" and "hague", but not "Paris" and "London"."""
     key = normalize(text).strip(" .,;:!?\"'()[]")
     return key.removeprefix("the ").removesuffix("'s").strip()
 

@@ -20,8 +20,8 @@ _KANA_SHARE = 0.1  # Japanese prose is about half kana; a kanji-heavy title stil
 _NOT_ENGLISH_LEAD = 2  # function words another language must be ahead by; "die", "a" and "in" exist in both
 
 _ENGLISH_WORDS = """
-    the of and to in is that it was for on are with as be this by have from or not you which at what how who a an do does
-    did can will when where why there their they he she we has had were been if but
+    the of and to in is that it was for on are with as be this by have from or not you which at what how who a an do
+    does did can will when where why there their they he she we has had were been if but
 """
 _OTHER_LATIN_WORDS = """
     der die das und ist nicht ein eine mit von zu den dem des für auf auch sich wie wird sind
@@ -39,8 +39,8 @@ def detect_language(text: str) -> Language:
     """Name the language most of a text is written in.
 
     The rule: one Chinese, Japanese or Korean character weighs as much as one word of an alphabet; the heavier side
-    wins, and the first wins a tie. Among the former, a tenth of kana makes it Japanese, a majority of Hangul Korean, the
-    rest is Chinese. Latin words are English unless function words of other European languages lead. Text without
+    wins, and the first wins a tie. Among the former, a tenth of kana makes it Japanese, a majority of Hangul Korean,
+    the rest is Chinese. Latin words are English unless function words of other European languages lead. Text without
     letters and every other script is `other`.
 
     Args:

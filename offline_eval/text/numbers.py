@@ -36,7 +36,7 @@ class Quantity(NamedTuple):
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _SUFFIXES = {"k": 10**3, "m": 10**6, "bn": 10**9}
-_LIST_NUMBER = re.compile(r"(?m)^\s*\(?\d{1,3}[.)、）．](?!\d)")
+_LIST_NUMBER = re.compile(r"(?m)^[^\S\n]*\(?\d{1,3}[.)、）．](?!\d)")
 
 Reading = tuple[str, str]
 """A value with its unit."""

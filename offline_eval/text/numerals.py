@@ -34,11 +34,12 @@ _EN_BIG = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10
 _SCALES = {**_ZH_BIG, "千": 10**3, "百": 10**2, "十万": 10**5, "百万": 10**6, "千万": 10**7, **_EN_BIG}
 
 ZH_NUMERAL = "[零〇一二两三四五六七八九十百千万亿壹贰叁肆伍陆柒捌玖拾佰仟]"
-DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+# Every repetition is bounded: a page of digits must not be read again from each of them.
+DIGITS = r"(?:\d{1,3}(?:,\d{3}){1,6}|\d{1,20})(?:\.\d{1,20})?"
 SCALE = r"(?:十万|百万|千万|[万亿]|百|千| ?(?:thousand|million|billion|trillion)\b)"
 _EN_WORD = f"(?:{'|'.join((*_EN_SMALL, 'hundred', *_EN_BIG))})"
-EN_NUMERAL = rf"\b(?:an? (?=hundred|thousand|million))?{_EN_WORD}(?:(?: and |[ -]){_EN_WORD})*\b"
-NUMERAL = rf"(?:{DIGITS}{SCALE}?|{ZH_NUMERAL}+(?:点{ZH_NUMERAL}+)?|{EN_NUMERAL})"
+EN_NUMERAL = rf"\b(?:an? (?=hundred|thousand|million))?{_EN_WORD}(?:(?: and |[ -]){_EN_WORD}){{0,9}}\b"
+NUMERAL = rf"(?:{DIGITS}{SCALE}?|{ZH_NUMERAL}{{1,20}}(?:点{ZH_NUMERAL}{{1,9}})?|{EN_NUMERAL})"
 """A number in any of the three spellings, to be read by `read_numeral`; match it ignoring case."""
 
 _DIGITS_AND_SCALE = re.compile(rf"({DIGITS}) ?({'|'.join(sorted(_SCALES, key=len, reverse=True))})?", re.IGNORECASE)

@@ -10,7 +10,10 @@ from offline_eval.text.numerals import DIGITS, NUMERAL, ZH_NUMERAL
 
 Kind = Literal["number", "percent", "money", "date", "time", "duration", "ordinal"]
 
-_MONTH = r"(?P<{}>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+_MONTH = (
+    r"(?P<{}>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
+    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
 _ZH_INT = f"(?:\\d{{1,2}}|{ZH_NUMERAL}{{1,3}})"
 CURRENCIES = {
     "CNY": r"人民币|元|块钱|块|yuan|rmb|cny|[¥￥]",
@@ -50,8 +53,10 @@ MEASURES = {
 COUNTED = "个名位人次件项条天周年月日号页份家台辆套种款倍级层届期章节门岁杯间张票"
 """Measure words: a single Chinese numeral is a number only before one of these."""
 NOT_A_NUMBER = re.compile(
-    "一些|一起|一定|一般|一样|一直|一旦|一切|一边|一面|一律|一致|一下|一点|一并|一经|统一|唯一|万一|第一时间|十分|百般|千万(?!元|人|美)|"
-    "万能|四川|四周|五官|三明治|三角|七夕|八卦|九州|两者|两边|两侧|一个(?!半|月|小时|工作日|自然日|星期|礼拜|季度|钟头)|一种|一项|一名|一位|一份|一次性"
+    "一些|一起|一定|一般|一样|一直|一旦|一切|一边|一面|一律|一致|一下|一点|一并|一经|统一|唯一|万一|第一时间|十分|"
+    "百般|千万(?!元|人|美)|"
+    "万能|四川|四周|五官|三明治|三角|七夕|八卦|九州|两者|两边|两侧|一个(?!半|月|小时|工作日|自然日|星期|礼拜|季度|"
+    "钟头)|一种|一项|一名|一位|一份|一次性"
 )
 
 _BEFORE = r"(?<![A-Za-z\d._/\[])(?<![A-Za-z]-)"
@@ -61,28 +66,43 @@ def _alternatives(table: dict[str, str]) -> str:
     return "|".join(table.values())
 
 
-RULES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        ("date", rf"{_BEFORE}(?P<y>(?:1\d|20)\d\d)(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep)(?P<d>\d{{1,2}})(?!\d)"),
-        ("date", rf"(?P<y>\d{{4}}|[零〇一二三四五六七八九]{{4}}) ?年 ?(?:(?P<m>{_ZH_INT}) ?月(?:份)? ?(?:(?P<d>{_ZH_INT}) ?[日号])?)?"),
-        ("date", rf"(?<!\d)(?P<m>{_ZH_INT}) ?月(?:份)? ?(?:(?P<d>{_ZH_INT}) ?[日号])?"),
-        ("date", rf"\b{_MONTH.format('m')} (?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<y>(?:1\d|20)\d\d))?(?!\d)"),
-        ("date", rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH.format('m')}(?:,? (?P<y>(?:1\d|20)\d\d)\b)?(?![a-z])"),
-        ("date", rf"\b{_MONTH.format('m')},? (?P<y>(?:1\d|20)\d\d)\b"),
-        ("percent", rf"百分之(?P<n>{ZH_NUMERAL}+(?:点{ZH_NUMERAL}+)?|{DIGITS})"),
-        ("percent", rf"{_BEFORE}(?P<n>{NUMERAL}) ?(?:%|％|per ?cent\b|个?百分点)"),
-        ("time", r"(?<![\d:])(?P<h>[01]?\d|2[0-3]):(?P<min>[0-5]\d)(?::[0-5]\d)? ?(?P<half>[ap]\.?m\b\.?)?(?![\d:])"),
-        ("time", r"(?<!\d)(?P<h>1[0-2]|[1-9]) ?(?P<half>[ap]\.?m\b\.?)"),
-        ("time", rf"(?P<half>上午|早上|凌晨|下午|晚上|中午)?(?P<h>{_ZH_INT})(?:点|时)(?:钟|整|(?P<min>半|一刻|三刻|{_ZH_INT})分?)?(?!{ZH_NUMERAL}|\d|间)"),
-        ("money", rf"(?P<c>us\$|hk\$|[$€£¥￥]) ?(?P<n>{DIGITS}(?:[万亿]| ?(?:thousand|million|billion|k|m|bn)\b)?)"),
-        ("money", rf"{_BEFORE}(?P<n>{NUMERAL}) ?(?P<c>{_alternatives(CURRENCIES)})(?![a-z])"),
-        ("duration", rf"(?:{_BEFORE}(?P<n>{NUMERAL}|半|an?(?= )|half an?)(?P<half>个半)?[ -]?)(?P<u>{'|'.join(SPANS.values())})(?P<plus>半)?(?![a-z])"),
-        ("number", rf"(?P<den>{ZH_NUMERAL}+)分之(?P<n>{ZH_NUMERAL}+)"),
-        ("number", rf"{_BEFORE}(?P<n>\d{{1,3}})/(?P<den>\d{{1,3}})(?![\d/])"),
-        ("ordinal", rf"第(?P<n>{ZH_NUMERAL}+|\d+)"),
-        ("ordinal", r"\b(?P<n>\d+)(?:st|nd|rd|th)\b"),
-        ("number", rf"{_BEFORE}(?P<n>{NUMERAL}) ?(?P<measure>{_alternatives(MEASURES)})(?![a-z])"),
-        ("number", rf"{_BEFORE}(?P<n>{NUMERAL})"),
-    )
-)  # fmt: skip
+_RULES: tuple[tuple[Kind, str], ...] = (
+    ("date", rf"{_BEFORE}(?P<y>(?:1\d|20)\d\d)(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep)(?P<d>\d{{1,2}})(?!\d)"),
+    (
+        "date",
+        rf"(?P<y>\d{{4}}|"
+        rf"[零〇一二三四五六七八九]{{4}}) ?年 ?(?:(?P<m>{_ZH_INT}) ?月(?:份)? ?(?:(?P<d>{_ZH_INT}) ?[日号])?)?",
+    ),
+    ("date", rf"(?<!\d)(?P<m>{_ZH_INT}) ?月(?:份)? ?(?:(?P<d>{_ZH_INT}) ?[日号])?"),
+    ("date", rf"\b{_MONTH.format('m')} (?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<y>(?:1\d|20)\d\d))?(?!\d)"),
+    (
+        "date",
+        rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH.format('m')}(?:,? (?P<y>(?:1\d|"
+        rf"20)\d\d)\b)?(?![a-z])",
+    ),
+    ("date", rf"\b{_MONTH.format('m')},? (?P<y>(?:1\d|20)\d\d)\b"),
+    ("percent", rf"百分之(?P<n>{ZH_NUMERAL}{{1,20}}(?:点{ZH_NUMERAL}{{1,9}})?|{DIGITS})"),
+    ("percent", rf"{_BEFORE}(?P<n>{NUMERAL}) ?(?:%|％|per ?cent\b|个?百分点)"),
+    ("time", r"(?<![\d:])(?P<h>[01]?\d|2[0-3]):(?P<min>[0-5]\d)(?::[0-5]\d)? ?(?P<half>[ap]\.?m\b\.?)?(?![\d:])"),
+    ("time", r"(?<!\d)(?P<h>1[0-2]|[1-9]) ?(?P<half>[ap]\.?m\b\.?)"),
+    (
+        "time",
+        rf"(?P<half>上午|早上|凌晨|下午|晚上|中午)?(?P<h>{_ZH_INT})(?:点|时)(?:钟|整|(?P<min>半|一刻|三刻|"
+        rf"{_ZH_INT})分?)?(?!{ZH_NUMERAL}|\d|间)",
+    ),
+    ("money", rf"(?P<c>us\$|hk\$|[$€£¥￥]) ?(?P<n>{DIGITS}(?:[万亿]| ?(?:thousand|million|billion|k|m|bn)\b)?)"),
+    ("money", rf"{_BEFORE}(?P<n>{NUMERAL}) ?(?P<c>{_alternatives(CURRENCIES)})(?![a-z])"),
+    (
+        "duration",
+        rf"(?:{_BEFORE}(?P<n>{NUMERAL}|半|an?(?= )|"
+        rf"half an?)(?P<half>个半)?[ -]?)(?P<u>{'|'.join(SPANS.values())})(?P<plus>半)?(?![a-z])",
+    ),
+    ("number", rf"(?P<den>{ZH_NUMERAL}{{1,20}})分之(?P<n>{ZH_NUMERAL}{{1,20}})"),
+    ("number", rf"{_BEFORE}(?P<n>\d{{1,3}})/(?P<den>\d{{1,3}})(?![\d/])"),
+    ("ordinal", rf"第(?P<n>{ZH_NUMERAL}{{1,20}}|\d+)"),
+    ("ordinal", r"\b(?P<n>\d{1,9})(?:st|nd|rd|th)\b"),
+    ("number", rf"{_BEFORE}(?P<n>{NUMERAL}) ?(?P<measure>{_alternatives(MEASURES)})(?![a-z])"),
+    ("number", rf"{_BEFORE}(?P<n>{NUMERAL})"),
+)
+RULES = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _RULES)
+"""Kind of quantity and its form, tried from top to bottom."""

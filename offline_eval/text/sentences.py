@@ -35,182 +35,24 @@ _LIST_ITEM = re.compile(
 _NUMBERED = re.compile(r"\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})")
 
 # Titles and the like: a name or number follows.
-_NEVER_LAST = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "prof",
-        "rev",
-        "hon",
-        "gen",
-        "col",
-        "lt",
-        "sgt",
-        "capt",
-        "sen",
-        "rep",
-        "gov",
-        "pres",
-        "st",
-        "mt",
-        "ft",
-        "vs",
-        "eg",
-        "e.g",
-        "ie",
-        "i.e",
-        "cf",
-        "viz",
-        "approx",
-        "ca",
-        "fig",
-        "figs",
-        "eq",
-        "sec",
-        "vol",
-        "ch",
-        "pp",
-        "pt",
-        "art",
-        "nos",
-        "ed",
-        "eds",
-        "al",
-        "resp",
-        "incl",
-        "excl",
-        "max",
-        "min",
-        "tel",
-        "ext",
-        "dept",
-        "est",
-    ]
-)
+_NEVER_LAST_WORDS = """
+    mr mrs ms dr prof rev hon gen col lt sgt capt sen rep gov pres st mt ft vs eg e.g ie i.e cf viz approx ca fig figs
+    eq sec vol ch pp pt art nos ed eds al resp incl excl max min tel ext dept est
+"""
+_NEVER_LAST = frozenset(_NEVER_LAST_WORDS.split())
 # May end a sentence: a capital after it decides, for some only a word that usually starts one.
-_MAYBE_LAST = frozenset(
-    [
-        "etc",
-        "inc",
-        "ltd",
-        "co",
-        "corp",
-        "jr",
-        "sr",
-        "bros",
-        "no",
-        "p",
-        "a.m",
-        "p.m",
-        "u.s",
-        "u.k",
-        "u.n",
-        "e.u",
-        "u.s.a",
-        "d.c",
-        "ph.d",
-        "m.d",
-        "b.a",
-        "m.a",
-        "b.sc",
-        "m.sc",
-        "a.d",
-        "b.c",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "mon",
-        "tue",
-        "wed",
-        "thu",
-        "fri",
-        "sat",
-        "sun",
-    ]
-)
+_MAYBE_LAST_WORDS = """
+    etc inc ltd co corp jr sr bros no p a.m p.m u.s u.k u.n e.u u.s.a d.c ph.d m.d b.a m.a b.sc m.sc a.d b.c jan feb
+    mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
+"""
+_MAYBE_LAST = frozenset(_MAYBE_LAST_WORDS.split())
 _CAPITAL_DECIDES = frozenset({"etc", "a.m", "p.m"})
-_STARTERS = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "it",
-        "he",
-        "she",
-        "they",
-        "we",
-        "you",
-        "i",
-        "this",
-        "that",
-        "these",
-        "those",
-        "there",
-        "in",
-        "on",
-        "at",
-        "by",
-        "for",
-        "from",
-        "with",
-        "as",
-        "if",
-        "when",
-        "while",
-        "although",
-        "however",
-        "but",
-        "and",
-        "so",
-        "then",
-        "after",
-        "before",
-        "since",
-        "because",
-        "its",
-        "his",
-        "her",
-        "their",
-        "our",
-        "my",
-        "your",
-        "what",
-        "who",
-        "how",
-        "why",
-        "where",
-        "which",
-        "all",
-        "some",
-        "many",
-        "most",
-        "no",
-        "not",
-        "one",
-        "two",
-        "both",
-        "each",
-        "every",
-        "another",
-        "other",
-        "also",
-        "first",
-        "second",
-        "finally",
-        "moreover",
-    ]
-)
+_STARTERS_WORDS = """
+    the a an it he she they we you i this that these those there in on at by for from with as if when while although
+    however but and so then after before since because its his her their our my your what who how why where which all
+    some many most no not one two both each every another other also first second finally moreover
+"""
+_STARTERS = frozenset(_STARTERS_WORDS.split())
 _WORD_BEFORE = re.compile(rf"[{LATIN}]+(?:\.[{LATIN}]+)*$")
 _WORD_AFTER = re.compile(rf"[{LATIN}']+")
 _ATTRIBUTION = re.compile(
@@ -226,10 +68,10 @@ def split_sentences(text: str) -> list[Sentence]:
     """Cut a text into sentences.
 
     The rule: `。！？` end a sentence; `.!?` do when white space, the end or an East Asian character follows, unless the
-    dot belongs to an abbreviation, an initial, a number or a list number, or the next word is in lower case; an ellipsis
-    does only at a line's end or before a capital. Closing quotes and citation marks such as `[1]` stay with the sentence
-    before them. Nothing is cut inside a short quotation or bracket. A line break ends a sentence except inside wrapped
-    English prose. Semicolons do not.
+    dot belongs to an abbreviation, an initial, a number or a list number, or the next word is in lower case; an
+    ellipsis does only at a line's end or before a capital. Closing quotes and citation marks such as `[1]` stay with
+    the sentence before them. Nothing is cut inside a short quotation or bracket. A line break ends a sentence except
+    inside wrapped English prose. Semicolons do not.
 
     Args:
         text: Any text.

@@ -41,8 +41,8 @@ def tokenize(text: str, *, chinese: ChineseCut = "bigram") -> list[str]:
         Tokens in order; nothing for white space and marks.
     """
     if text.isascii():
-        # Most English text; there is nothing to normalise but case.
-        return _words(_ASCII_CHUNK.findall(text.lower()))
+        # Most English text: case and the backquote are all there is to normalise.
+        return _words(_ASCII_CHUNK.findall(text.lower().replace("`", "'")))
     tokens: list[str] = []
     for chunk in _CHUNK.findall(normalize(text)):
         if _is_east_asian(chunk[0]):

@@ -50,14 +50,11 @@ class PublicSet(NamedTuple):
 def read_wice(folder: Path) -> list[GroupedPair]:
     """Claims of encyclopedia articles with web evidence; partly supported counts as not supported.
 
-    Grouped by claim: nearly every claim stands in three rows with other pieces of its evidence and the same label, so a
-    split by evidence would show a scorer the claims it is measured on.
+    Nearly every claim stands in three rows with other pieces of its evidence and the same label, so a split by evidence
+    alone would show a scorer the claims it is measured on.
     """
-    pairs = []
-    for row in _json_lines(folder / "wice" / "claim_dev.jsonl"):
-        evidence = "\n".join(row["evidence"])
-        pairs.append(GroupedPair(evidence, row["claim"], int(row["label"] == "supported"), _group(row["claim"])))
-    return pairs
+    rows = _json_lines(folder / "wice" / "claim_dev.jsonl")
+    return joined([("\n".join(row["evidence"]), row["claim"], int(row["label"] == "supported")) for row in rows])
 
 
 def read_begin(folder: Path) -> list[GroupedPair]:
@@ -69,16 +66,17 @@ def read_begin(folder: Path) -> list[GroupedPair]:
             for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
                 label = labels.get((row["begin_label"] or "").strip())
                 if label is not None and row["knowledge"] and row["response"]:
-                    pairs.append(GroupedPair(row["knowledge"], row["response"], label, _group(row["knowledge"])))
-    return pairs
+                    pairs.append((row["knowledge"], row["response"], label))
+    return joined(pairs)
 
 
 def read_fever_symmetric(folder: Path) -> list[GroupedPair]:
-    """Claims each with a supporting and a refuting evidence, so that the claim alone tells nothing."""
-    return [
-        GroupedPair(row["evidence"], row["claim"], int(row["gold_label"] == "SUPPORTS"), _group(row["claim"]))
-        for row in _json_lines(folder / "feversymmetric" / "fever_symmetric_dev.jsonl")
-    ]
+    """Claims each with a supporting and a refuting evidence, so that the claim alone tells nothing.
+
+    Two claims share each evidence with opposite labels; those four rows stay together.
+    """
+    rows = _json_lines(folder / "feversymmetric" / "fever_symmetric_dev.jsonl")
+    return joined([(row["evidence"], row["claim"], int(row["gold_label"] == "SUPPORTS")) for row in rows])
 
 
 def read_clapnq(folder: Path) -> list[GroupedPair]:
@@ -87,7 +85,7 @@ def read_clapnq(folder: Path) -> list[GroupedPair]:
     for name, label in (("dev_answerable_even.jsonl", 1), ("dev_unanswerable_even.jsonl", 0)):
         for row in _json_lines(folder / "clapnq" / name):
             passage = row["passages"][0]
-            pairs.append(GroupedPair(row["input"], passage["text"], label, _group(passage["title"])))
+            pairs.append(GroupedPair(row["input"], passage["text"], label, passage["title"]))
     return pairs
 
 
@@ -127,13 +125,23 @@ def read_cmrc(folder: Path) -> list[GroupedPair]:
 
 
 SETS: dict[str, PublicSet] = {
-    "wice": PublicSet("support", "en", "claim", read_wice),
-    "feversymmetric": PublicSet("support", "en", "claim", read_fever_symmetric),
-    "begin": PublicSet("support", "en", "evidence", read_begin),
+    "wice": PublicSet("support", "en", "claim and evidence", read_wice),
+    "feversymmetric": PublicSet("support", "en", "claim and evidence", read_fever_symmetric),
+    "begin": PublicSet("support", "en", "evidence and reply", read_begin),
     "clapnq": PublicSet("answerability", "en", "article", read_clapnq),
     "xquad-en": PublicSet("answerability", "en", "article", lambda folder: read_xquad(folder, "en")),
     "xquad-zh": PublicSet("answerability", "zh", "article", lambda folder: read_xquad(folder, "zh")),
     "cmrc2018": PublicSet("answerability", "zh", "paragraph", read_cmrc),
+}
+
+LICENSES = {
+    "wice": "ODC-BY, text CC BY-SA",
+    "feversymmetric": "CC BY-SA 3.0",
+    "begin": "CC BY 4.0, Topical-Chat part CDLA-Sharing",
+    "clapnq": "Apache-2.0, text CC BY-SA",
+    "xquad-en": "CC BY-SA 4.0",
+    "xquad-zh": "CC BY-SA 4.0",
+    "cmrc2018": "CC BY-SA 4.0",
 }
 
 
@@ -150,12 +158,33 @@ def split_by_group(
     Returns:
         Fit part and report part, each in the pairs' order.
     """
-    fits = {group: int(digest("split", [seed, group])[:12], 16) / 16**12 < fit_share for group in {p.group for p in pairs}}
+    fits = {
+        group: int(digest("split", [seed, group])[:12], 16) / 16**12 < fit_share for group in {p.group for p in pairs}
+    }
     return [pair for pair in pairs if fits[pair.group]], [pair for pair in pairs if not fits[pair.group]]
 
 
-def _group(text: str) -> str:
-    return digest("group", text)[:16]
+def joined(pairs: Sequence[tuple[str, str, int]]) -> list[GroupedPair]:
+    """Group pairs that share a premise or a hypothesis, directly or over other pairs.
+
+    Args:
+        pairs: Premise, hypothesis, label.
+
+    Returns:
+        The pairs in order, each with the name of its group.
+    """
+    parent: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def root(node: tuple[str, str]) -> tuple[str, str]:
+        while parent.setdefault(node, node) != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    for premise, hypothesis, _ in pairs:
+        one, other = sorted((root(("premise", premise)), root(("hypothesis", hypothesis))))
+        parent[other] = one
+    return [GroupedPair(*pair, digest("group", list(root(("premise", pair[0]))))[:16]) for pair in pairs]
 
 
 def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -173,4 +202,6 @@ def _open(path: Path) -> Any:
     try:
         return path.open(encoding="utf-8")
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error}); point OFFLINE_EVAL_PUBLIC_DATA at the sets' folder") from error
+        raise DataError(
+            f"{path}: cannot be read ({error}); point OFFLINE_EVAL_PUBLIC_DATA at the sets' folder"
+        ) from error

@@ -1,5 +1,7 @@
 """Chunks: nothing of a long premise is left out, and no chunk is longer than asked for."""
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,8 +38,8 @@ def test_a_text_that_fits_is_one_chunk() -> None:
 
 def test_neighbours_share_a_sentence() -> None:
     text = "One is one. Two is two. Three is three. Four is four."
-    # At 3 characters a token, 9 tokens are 27 characters: sentences 1 and 2, then 2 and 3 (exactly 27). Sentences 3 and 4
-    # have 29, so the last chunk has no room for a shared one.
+    # At 3 characters a token, 9 tokens are 27 characters: sentences 1 and 2, then 2 and 3 (exactly 27). Sentences 3
+    # and 4 have 29, so the last chunk has no room for a shared one.
     chunks = [text[start:end] for start, end in chunk_spans(text, 9)]
     assert chunks == ["One is one. Two is two.", "Two is two. Three is three.", "Four is four."]
 
@@ -46,7 +48,7 @@ def test_a_sentence_longer_than_the_limit_is_divided_with_overlap() -> None:
     text = "字" * 100
     spans = chunk_spans(text, 30)
     assert covers(text, spans)
-    assert all(left[1] > right[0] for left, right in zip(spans, spans[1:], strict=False))
+    assert all(left[1] > right[0] for left, right in pairwise(spans))
 
 
 def test_a_gap_is_noticed() -> None:

@@ -19,7 +19,10 @@ def test_claims_point_at_their_place_in_the_answer() -> None:
     answer = "The museum opened in 1932. 它每周一闭馆。"
     found = claims(make_item(answer), "answer").claims
     assert [claim.text for claim in found] == ["The museum opened in 1932.", "它每周一闭馆。"]
-    assert [answer[claim.start : claim.end].strip() for claim in found] == ["The museum opened in 1932.", "它每周一闭馆。"]
+    assert [answer[claim.start : claim.end].strip() for claim in found] == [
+        "The museum opened in 1932.",
+        "它每周一闭馆。",
+    ]
 
 
 @pytest.mark.parametrize(

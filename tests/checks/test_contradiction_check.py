@@ -43,7 +43,9 @@ def check(*texts: str, scorer: ScriptedScorer | None = None) -> ContradictionEvi
 
 
 def nli(contradiction: float) -> ScriptedScorer:
-    return ScriptedScorer(lambda p, h: {"entailment": 0.0, "neutral": 1 - contradiction, "contradiction": contradiction})
+    return ScriptedScorer(
+        lambda p, h: {"entailment": 0.0, "neutral": 1 - contradiction, "contradiction": contradiction}
+    )
 
 
 def test_a_conflict_names_both_passages_sentences_and_what_found_it() -> None:
@@ -80,7 +82,7 @@ def test_unrelated_sentences_and_decided_ones_are_not_asked_about() -> None:
 
 def test_rules_stand_alone_when_the_model_cannot_be_asked_and_the_evidence_says_why() -> None:
     english = ("The library is open to everyone.", "The library is open to members.")
-    chinese = ("图书馆对所有人开放，年假为15天。", "图书馆对所有会员开放。")
+    chinese = ("图书馆周末对所有读者开放。", "图书馆周末对部分读者开放。")
     assert check(*english).model_reason == "no_engine"
     assert check(*english, scorer=ScriptedScorer(lambda p, h: 0.9)).model_reason == (
         "the model does not tell contradictions apart"

@@ -151,7 +151,9 @@ def test_one_chinese_passage_among_english_ones_is_enough_to_be_not_applicable()
 
 def test_a_chinese_encoder_reads_chinese() -> None:
     scorer = ScriptedScorer(supports(("九点", "九点")), languages=["zh-Hans", "en"])
-    found = matrix(check_all(make_item("图书馆九点开门。", "图书馆早上九点开放。"), scorer=scorer), "answer", "passages")
+    found = matrix(
+        check_all(make_item("图书馆九点开门。", "图书馆早上九点开放。"), scorer=scorer), "answer", "passages"
+    )
     assert found.rows[0][0].entailment == 1.0
 
 

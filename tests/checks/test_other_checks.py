@@ -1,7 +1,7 @@
 """Answerability, entities, alignment and reverse questions: what is asked, and what is decided without asking."""
 
 import json
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from offline_eval.checks.answerability import AnswerabilityCheck
 from offline_eval.core.evidence import (
@@ -68,7 +68,7 @@ def test_a_chinese_query_on_an_english_encoder_is_not_applicable() -> None:
     assert (found.status, found.status_reason, found.together) == (Status.NOT_APPLICABLE, "language: zh", None)
 
 
-def entities(answer: str, *texts: str, source: str = "answer", **case: object) -> dict[str, str | None]:
+def entities(answer: str, *texts: str, source: str = "answer", **case: Any) -> dict[str, str | None]:
     found = only(check_all(make_item(answer, *texts, **case)), EntitiesEvidence, source=source)
     return {entity.text: entity.passage_id for entity in found.entities}
 

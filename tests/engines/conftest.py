@@ -10,6 +10,14 @@ from offline_eval.models.installed import InstalledModel, find_installed
 from tests.support.tiny_models import tiny_models
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    """Models this small are slower on two threads than on one, and much slower on a busy machine."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
 @pytest.fixture(scope="session")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return tiny_models(tmp_path_factory.mktemp("tiny"))

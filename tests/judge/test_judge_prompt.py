@@ -137,6 +137,13 @@ def test_no_data_can_carry_its_own_fence(query: str, answer: str, title: str, te
     assert not any(material.fence in text for text in (query, answer, title, *texts))
 
 
+def test_data_that_happens_to_hold_its_fence_gets_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A text that holds 48 bits of its own hash cannot be made in a test, so the hash is made to match.
+    monkeypatch.setattr("offline_eval.judge.prompt.digest", lambda tag, value: f"{value[0]:012d}" * 5)
+    material = Material(make_case(), make_response(answer="=== 000000000000 end === and 000000000001"))
+    assert material.fence == "000000000002"
+
+
 def test_an_instruction_in_the_data_changes_nothing_outside_its_block() -> None:
     rubric = load_rubric("relevance", "en")
     clean = Material(make_case(), make_response(answer="28 days"))

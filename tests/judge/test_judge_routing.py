@@ -90,8 +90,8 @@ def test_an_expected_grade_falls_back_on_the_grade() -> None:
 
 
 def test_the_arbiters_verdict_counts_and_the_dispute_stays_visible() -> None:
-    found = combined(*TWO_LEVELS, scored("relevance", 2, judge="three", role="arbiter"), judges_apart=True, tie=True)
-    assert found.grades == {"relevance": 2}
+    found = combined(*TWO_LEVELS, scored("relevance", 1, judge="three", role="arbiter"), judges_apart=True, tie=True)
+    assert found.grades == {"relevance": 1}  # and not the mean of 3, 1 and 1
     assert found.review_reasons == ("judges_apart: relevance", "tie: relevance")
 
 

@@ -100,8 +100,8 @@ def test_a_refusal_of_an_answerable_case_counts_low_and_a_failed_response_counts
     found = estimates(summary)
     relevance = found["hasty", "relevance_grade"]
     # CAT 2, refusal 1 by rule, failed: (2 + 1) / 2; with the failed one as 1: 4 / 3, as 3: 6 / 3
-    assert (relevance.value, relevance.n_scored, relevance.n_failed) == (1.5, 2, 1)
-    assert (relevance.worst, relevance.best) == (pytest.approx(4 / 3), pytest.approx(2))
+    assert (relevance.mean_scored, relevance.n_scored, relevance.n_failed) == (1.5, 2, 1)
+    assert (relevance.value, relevance.best) == (pytest.approx(4 / 3), pytest.approx(2))
     faithfulness = found["hasty", "faithfulness_grade"]
     assert (faithfulness.n_scored, faithfulness.n_not_applicable, faithfulness.n_failed) == (1, 1, 1)
     assert faithfulness.reasons == {"refusal": 1, "system_error: HTTP 500": 1}
@@ -212,8 +212,9 @@ def test_weights_change_without_any_engine(run_file: RunFile) -> None:
 def test_expected_grades_on_request(run_file: RunFile) -> None:
     found = estimates(summarize(Results(run_file, by_expected=True)))["hasty", "total_grade"]
     # CAT by expected grade: .9 on the label, .05 on the others: 1 -> .9 + .1 + .15 = 1.15; 2 -> 2; 3 -> 2.85.
-    # factual: .6 x 1.15 + .25 x 2 + .15 x 2.85 = 1.6175; the refusal, by rule: 1. Mean 1.30875.
-    assert found.value == pytest.approx(1.30875)
+    # factual: .6 x 1.15 + .25 x 2 + .15 x 2.85 = 1.6175; the refusal, by rule: 1; the failed one counts as 1.
+    assert found.mean_scored == pytest.approx(1.30875)  # (1.6175 + 1) / 2
+    assert found.value == pytest.approx(3.6175 / 3)
 
 
 def test_advice_says_how_large_a_difference_can_be_seen(summary: RunSummary) -> None:
@@ -275,7 +276,7 @@ def test_when_nothing_applies_there_is_no_number_anywhere(tmp_path: Path) -> Non
     summary = summarize(Results(execute(tmp_path / "r.sqlite", make_config(), cases, responses, judges)))
     assert judges.requests == []
     for found in estimates(summary).values():
-        assert (found.value, found.interval, found.worst, found.best) == (None, None, None, None)
+        assert (found.value, found.interval, found.mean_scored, found.best) == (None, None, None, None)
         assert (found.n_scored, found.n_not_applicable, found.n_failed) == (0, 8, 0)
         assert found.interval_reason == "nothing was scored"
         assert found.reasons == {"correct_refusal": 8}

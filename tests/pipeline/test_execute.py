@@ -72,10 +72,10 @@ def test_a_judge_call_that_raises_fails_its_row_and_never_raises_the_mean(tmp_pa
     total_before, total_after = before.estimates[0], after.estimates[0]
     assert (total_before.metric, total_before.value) == ("total_grade", 2.6)  # (2 x 1 + 8 x 3) / 10
     assert (total_after.n_scored, total_after.n_failed) == (9, 1)
-    # The bad row is gone from the mean, (1 + 8 x 3) / 9; so the worst case, (1 + 8 x 3 + 1) / 10, is shown beside it.
-    assert total_after.value == pytest.approx(25 / 9)
-    assert total_after.worst == pytest.approx(2.6)
-    assert total_after.worst <= total_before.value
+    # Without the bad row the mean would rise to (1 + 8 x 3) / 9; it is counted as 1 instead: (1 + 8 x 3 + 1) / 10.
+    assert total_after.mean_scored == pytest.approx(25 / 9)
+    assert total_after.value == pytest.approx(2.6)
+    assert total_after.value <= total_before.value
     assert list(total_after.reasons) == ["completeness: engine_error: RuntimeError: CUDA error: device-side assert"]
     assert [view.response_key for view in after.review] == ["system/c000"]
     assert after.review[0].total is None
@@ -230,14 +230,14 @@ def test_the_arbiter_is_asked_about_disputed_dimensions_only_and_its_verdict_cou
         disputed = dimension_of(request) == "relevance" and "c001 days" in request.messages[1].content
         return always("1" if disputed else "3")(request)
 
-    judges = Judges({"one": always("3"), "two": two, "three": always("2")})
+    judges = Judges({"one": always("3"), "two": two, "three": always("1")})
     config = make_config(("one", "two"), arbiter="three", reasons="none")
     run_file = execute(tmp_path / "r.sqlite", config, *many(3), judges)
     asked = [request for name, request in judges.requests if name == "three"]
     assert [dimension_of(request) for request in asked] == ["relevance"]
     assert "c001 days" in asked[0].messages[1].content
     found = Results(run_file).verdicts["system/c001"]
-    assert found.grades == {"faithfulness": 3, "relevance": 2, "completeness": 3}
+    assert found.grades == {"faithfulness": 3, "relevance": 1, "completeness": 3}
     assert "judges_apart: relevance" in found.review_reasons
     assert judges.diary[-2:] == ["open three", "close three"]
 
@@ -278,11 +278,11 @@ def test_an_arbiters_reason_follows_the_same_choice(choice: str, n: int, tmp_pat
 
 
 def test_verdicts_that_failed_are_not_asked_for_reasons(tmp_path: Path) -> None:
-    judges = Judges({"judge": lambda request: Failure(reason="engine_error", detail="gone")})
-    run_file = execute(tmp_path / "r.sqlite", make_config(reasons="review"), *many(2), judges)
-    assert [piece.verdict.status for piece in verdicts(run_file)] == [Status.FAILED] * 6
+    judges = Judges({name: lambda request: Failure(reason="engine_error", detail="gone") for name in ("one", "two")})
+    run_file = execute(tmp_path / "r.sqlite", make_config(("one", "two"), reasons="review"), *many(2), judges)
+    assert [piece.verdict.status for piece in verdicts(run_file)] == [Status.FAILED] * 12
     assert all(asks_label(request) for _, request in judges.requests)
-    assert judges.diary == ["open judge", "close judge"]  # and not loaded again to ask nothing
+    assert judges.diary == ["open one", "close one", "open two", "close two"]  # and not loaded again to ask nothing
 
 
 def test_with_every_routing_rule_off_nothing_is_asked_for_reasons(tmp_path: Path) -> None:

@@ -93,8 +93,6 @@ def test_the_order_of_passages_moves_nothing_but_the_ranked_precision(found: Lab
 @given(labels())
 @settings(max_examples=100)
 def test_one_more_supporting_passage_never_lowers_faithfulness_or_claim_recall(found: Labels) -> None:
-    more = {
-        key: [[*row, True] for row in matrix] if key[1] == "passages" else matrix for key, matrix in found.items()
-    }
+    more = {key: [[*row, True] for row in matrix] if key[1] == "passages" else matrix for key, matrix in found.items()}
     for name in ("faithfulness", "claim_recall", "context_recall"):
         assert value(name, evidence_of(more)) == 1.0 >= value(name, evidence_of(found))

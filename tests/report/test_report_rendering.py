@@ -171,9 +171,9 @@ def _views(text: str) -> RunSummary:
 def test_total_and_each_dimension_stand_side_by_side(summary: RunSummary) -> None:
     scores = section(summary, "Scores")
     assert scores.columns == ("system", "total_grade", "faithfulness_grade", "relevance_grade", "completeness_grade")
-    # Five of six apply, one failed: (3 + 1 + 3 + 3) / 4 = 2.5; the hostile answer shows itself to be graded 1.
+    # Five of six apply, one failed and counts as 1: (3 + 1 + 3 + 3 + 1) / 5 = 2.2; the hostile answer is graded 1.
     assert scores.rows[0][0] == "ours"
-    assert scores.rows[0][3].startswith("2.5 ")
+    assert scores.rows[0][3].startswith("2.2 ")
     assert scores.rows[0][3].endswith(" 4/6")
 
 
@@ -201,13 +201,13 @@ def test_the_way_intervals_are_made_is_said_once_and_without_the_number_of_clust
     ]
 
 
-def test_what_was_not_scored_is_named_with_its_reasons_and_the_worst_case(summary: RunSummary) -> None:
+def test_what_was_not_scored_is_named_with_its_reasons_and_the_mean_without_it(summary: RunSummary) -> None:
     lines = section(summary, "Scores").lines
-    # Each dimension: 3, 1, 3, 3 and one failed: (10 + 1) / 5 = 2.2 at worst, (10 + 3) / 5 = 2.6 at best.
+    # Each dimension: 3, 1, 3, 3 and one failed: 10 / 4 without it.
     assert (
         "ours, faithfulness_grade, relevance_grade, completeness_grade: 1 not applicable, 1 failed "
         "(1 × correct_refusal, 1 × time_limit: no answer within 60 s); "
-        "with the failed ones counted the mean would be 2.2 at worst, 2.6 at best"
+        "the failed ones count as the worst value, without them the mean is 2.5"
     ) in lines
 
 

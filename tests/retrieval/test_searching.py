@@ -9,6 +9,7 @@ from retrieval_corpora import CHINESE, ENGLISH, HashedWords, built
 
 from offline_eval.core.records import Passage
 from offline_eval.retrieval.analysis import Analyzer, AnalyzerSettings
+from offline_eval.retrieval.bm25 import Bm25Settings, build_bm25
 from offline_eval.retrieval.dense import HnswSettings
 from offline_eval.retrieval.highlight import term_spans
 from offline_eval.retrieval.manifest import IndexSettings
@@ -82,6 +83,22 @@ def test_both_bm25_backends_give_the_same_ranking_and_scores(
     scores = {hit.passage_id: hit.score for hit in ours}
     for hit in other:  # a rank may differ only where the scores do not
         assert scores.get(hit.passage_id, ours[-1].score) == pytest.approx(hit.score, abs=2e-4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts=TEXTS, k1=st.floats(0.1, 3.0), b=st.floats(0.0, 1.0))
+def test_postings_equal_those_bm25s_builds_itself(texts: list[str], k1: float, b: float) -> None:
+    import bm25s
+
+    tokens = [text.split() for text in texts]
+    if not any(tokens):
+        return
+    ours = build_bm25(tokens, Bm25Settings(k1=k1, b=b))
+    theirs = bm25s.BM25(k1=k1, b=b, method="lucene")
+    theirs.index(tokens, create_empty_token=False, show_progress=False)
+    for word in ours.vocab_dict:
+        expected = theirs.get_scores([word])
+        assert ours.get_scores_from_ids([ours.vocab_dict[word]]) == pytest.approx(expected, abs=1e-5), word
 
 
 def test_hnsw_finds_what_the_exact_search_finds_and_says_how_much_it_misses(tmp_path: Path) -> None:

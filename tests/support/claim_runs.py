@@ -32,7 +32,8 @@ def passages(*texts: str) -> tuple[Passage, ...]:
 
 def make_item(answer: str, *texts: str, query: str = "What is it?", **case: Any) -> Item:
     return Item(
-        case=Case(id="c1", query=query, **case), response=Response(case_id="c1", answer=answer, passages=passages(*texts))
+        case=Case(id="c1", query=query, **case),
+        response=Response(case_id="c1", answer=answer, passages=passages(*texts)),
     )
 
 

@@ -25,6 +25,7 @@ class CitationMetric:
 
     low = 0.0
     high = 1.0
+    higher_is_better = True
     needs: tuple[str, ...] = ("citations",)
 
     def __init__(self, name: str, card: str, *, formula: Callable[[Flags], float]) -> None:

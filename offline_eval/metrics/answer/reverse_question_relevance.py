@@ -26,6 +26,7 @@ class ReverseQuestionRelevance:
     name = "reverse_question_relevance"
     low = 0.0
     high = 1.0
+    higher_is_better = True
     needs: tuple[str, ...] = ("reverse_questions", "reverse_similarity")
 
     def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score:

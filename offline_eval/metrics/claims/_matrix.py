@@ -59,6 +59,7 @@ class ClaimMetric:
         card: The metric's card.
         reads: Which matrices the formula takes: claims of, premises.
         formula: The arithmetic.
+        higher_is_better: Which end of the range is the good one.
         threshold: Probability of entailment from which a claim counts as supported.
     """
 
@@ -73,9 +74,11 @@ class ClaimMetric:
         *,
         reads: tuple[tuple[str, str], ...],
         formula: Formula,
+        higher_is_better: bool = True,
         threshold: float = SUPPORTED,
     ) -> None:
         self.name = name
+        self.higher_is_better = higher_is_better
         self.__doc__ = card
         self._reads = reads
         self._formula = formula
@@ -87,8 +90,14 @@ class ClaimMetric:
 
     def at(self, threshold: float) -> "ClaimMetric":
         """The same metric with another threshold, in (0, 1]."""
-        card = self.__doc__ or ""
-        return ClaimMetric(self.name, card, reads=self._reads, formula=self._formula, threshold=threshold)
+        return ClaimMetric(
+            self.name,
+            self.__doc__ or "",
+            reads=self._reads,
+            formula=self._formula,
+            higher_is_better=self.higher_is_better,
+            threshold=threshold,
+        )
 
     def _compute(self, evidence: Sequence[Evidence]) -> float:
         pieces = [

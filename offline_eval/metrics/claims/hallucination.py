@@ -19,5 +19,9 @@ def _value(in_passages: Matrix, in_reference: Matrix) -> float:
 
 
 METRIC = ClaimMetric(
-    "hallucination", __doc__ or "", reads=(("answer", "passages"), ("answer", "reference")), formula=_value
+    "hallucination",
+    __doc__ or "",
+    reads=(("answer", "passages"), ("answer", "reference")),
+    formula=_value,
+    higher_is_better=False,
 )

@@ -29,4 +29,5 @@ METRIC = ClaimMetric(
     __doc__ or "",
     reads=(("answer", "passages"), ("reference", "passages"), ("answer", "reference")),
     formula=_value,
+    higher_is_better=False,
 )

@@ -18,5 +18,9 @@ def _value(in_passages: Matrix, in_reference: Matrix) -> float:
 
 
 METRIC = ClaimMetric(
-    "self_knowledge", __doc__ or "", reads=(("answer", "passages"), ("answer", "reference")), formula=_value
+    "self_knowledge",
+    __doc__ or "",
+    reads=(("answer", "passages"), ("answer", "reference")),
+    formula=_value,
+    higher_is_better=False,
 )

@@ -19,6 +19,7 @@ class EntityRecall:
 
     low = 0.0
     high = 1.0
+    higher_is_better = True
     needs: tuple[str, ...] = ("entities",)
 
     def __init__(self, name: str, card: str, *, source: str) -> None:

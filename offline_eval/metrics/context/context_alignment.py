@@ -22,6 +22,7 @@ class ContextAlignment:
     name = "context_alignment"
     low = -1.0
     high = 1.0
+    higher_is_better = True
     needs: tuple[str, ...] = ("alignment",)
 
     def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score:

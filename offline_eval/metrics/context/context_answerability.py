@@ -22,6 +22,7 @@ class ContextAnswerability:
     name = "context_answerability"
     low = 0.0
     high = 1.0
+    higher_is_better = True
     needs: tuple[str, ...] = ("answerability",)
 
     def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score:

@@ -23,6 +23,7 @@ class ContextConflict:
     name = "context_conflict"
     low = 0.0
     high = 1.0
+    higher_is_better = False
     needs: tuple[str, ...] = ("contradiction",)
 
     def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score:

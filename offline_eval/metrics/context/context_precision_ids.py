@@ -24,6 +24,7 @@ class ContextPrecisionIds:
     name = "context_precision_ids"
     low = 0.0
     high = 1.0
+    higher_is_better = True
     needs: tuple[str, ...] = ()
 
     def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score:

@@ -21,6 +21,7 @@ class DimensionGrade:
 
     low = 1.0
     high = 3.0
+    higher_is_better = True
     needs = ("rubric_verdict",)
 
     def __init__(self, dimension: str, card: str) -> None:

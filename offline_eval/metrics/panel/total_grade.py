@@ -37,6 +37,7 @@ class TotalGrade:
     name = "total_grade"
     low = 1.0
     high = 3.0
+    higher_is_better = True
     needs = ("rubric_verdict",)
 
     def __init__(
@@ -70,7 +71,7 @@ class TotalGrade:
     def _weights_of(self, case: Case) -> Mapping[str, float]:
         if not self._by_query_type:
             return self._weights
-        query_type = case.query_type or classify_query(case.query).query_type
+        query_type = case.query_type or classify_query(case.query).type
         return self._by_query_type.get(query_type, self._weights)
 
 

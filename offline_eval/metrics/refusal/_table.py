@@ -18,6 +18,7 @@ class RefusalRate:
         name: Registered name.
         card: The metric's card.
         among: Which responses count.
+        higher_is_better: Which end of the range is the good one.
         hit: Refused and unanswerable (None when nobody said) to whether the response counts as a hit.
     """
 
@@ -25,8 +26,11 @@ class RefusalRate:
     high = 1.0
     needs: tuple[str, ...] = ("refusal",)
 
-    def __init__(self, name: str, card: str, *, among: Among, hit: Callable[[bool, bool | None], bool]) -> None:
+    def __init__(
+        self, name: str, card: str, *, among: Among, higher_is_better: bool, hit: Callable[[bool, bool | None], bool]
+    ) -> None:
         self.name = name
+        self.higher_is_better = higher_is_better
         self.__doc__ = card
         self._among = among
         self._hit = hit

@@ -10,4 +10,6 @@ Source: ours.
 
 from offline_eval.metrics.refusal._table import RefusalRate
 
-METRIC = RefusalRate("fallback_rate", __doc__ or "", among="all", hit=lambda refused, unanswerable: refused)
+METRIC = RefusalRate(
+    "fallback_rate", __doc__ or "", among="all", higher_is_better=False, hit=lambda refused, unanswerable: refused
+)

@@ -11,4 +11,6 @@ Source: false refusals in the answerable × answered table.
 
 from offline_eval.metrics.refusal._table import RefusalRate
 
-METRIC = RefusalRate("over_refusal", __doc__ or "", among="answerable", hit=lambda refused, unanswerable: refused)
+METRIC = RefusalRate(
+    "over_refusal", __doc__ or "", among="answerable", higher_is_better=False, hit=lambda refused, unanswerable: refused
+)

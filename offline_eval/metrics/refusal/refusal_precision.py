@@ -12,5 +12,9 @@ Source: precision of the class "refused" in the answerable × answered table.
 from offline_eval.metrics.refusal._table import RefusalRate
 
 METRIC = RefusalRate(
-    "refusal_precision", __doc__ or "", among="refused", hit=lambda refused, unanswerable: bool(unanswerable)
+    "refusal_precision",
+    __doc__ or "",
+    among="refused",
+    higher_is_better=True,
+    hit=lambda refused, unanswerable: bool(unanswerable),
 )

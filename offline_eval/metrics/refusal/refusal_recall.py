@@ -11,4 +11,10 @@ Source: recall of the class "refused" in the answerable × answered table.
 
 from offline_eval.metrics.refusal._table import RefusalRate
 
-METRIC = RefusalRate("refusal_recall", __doc__ or "", among="unanswerable", hit=lambda refused, unanswerable: refused)
+METRIC = RefusalRate(
+    "refusal_recall",
+    __doc__ or "",
+    among="unanswerable",
+    higher_is_better=True,
+    hit=lambda refused, unanswerable: refused,
+)

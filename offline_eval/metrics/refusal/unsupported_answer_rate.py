@@ -11,5 +11,9 @@ Source: missed refusals in the answerable × answered table.
 from offline_eval.metrics.refusal._table import RefusalRate
 
 METRIC = RefusalRate(
-    "unsupported_answer_rate", __doc__ or "", among="unanswerable", hit=lambda refused, unanswerable: not refused
+    "unsupported_answer_rate",
+    __doc__ or "",
+    among="unanswerable",
+    higher_is_better=False,
+    hit=lambda refused, unanswerable: not refused,
 )

@@ -23,6 +23,7 @@ class RankingMetric:
     base = ""
     low = 0.0
     high = 1.0
+    higher_is_better = True
     needs: tuple[str, ...] = ()
 
     def __init__(self, cutoff: int | None = None, level: int = 1) -> None:

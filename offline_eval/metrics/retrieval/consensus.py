@@ -1,4 +1,13 @@
-"""Retrieval consensus: how far different retrievers agree on what to read; disagreement warns before any judge does."""
+"""Retrieval consensus: how far different retrievers agree on what to read; disagreement warns before any judge does.
+
+Definition: mean over all pairs of retrievers of |A_k and B_k in common| / max(|A_k|, |B_k|), A_k being the first k
+  ids of a ranking.
+Range: 0 (nothing shared) to 1 (the same passages, in any order). High is agreement, not correctness.
+Needs: the response's `rankings`, at least two.
+Undefined: fewer than two rankings, or every list empty: `not_applicable`. A pair with one empty list counts 0.
+Differs: ragas, DeepEval and RAGChecker have none.
+Source: ours; the overlap coefficient of top-k lists (Fagin, Kumar and Sivakumar 2003 discuss the family).
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -36,19 +45,11 @@ def consensus(rankings: Mapping[str, Sequence[str]], cutoff: int | None) -> floa
 
 
 class Consensus:
-    """Retrieval consensus at k (`consensus@10`).
-
-    Definition: mean over all pairs of retrievers of |A_k and B_k in common| / max(|A_k|, |B_k|), A_k being the first k
-    ids of a ranking.
-    Range: 0 (nothing shared) to 1 (the same passages, in any order). High is agreement, not correctness.
-    Needs: the response's `rankings`, at least two.
-    Undefined: fewer than two rankings, or every list empty: `not_applicable`. A pair with one empty list counts 0.
-    Differs: ragas, DeepEval and RAGChecker have none.
-    Source: ours; the overlap coefficient of top-k lists (Fagin, Kumar and Sivakumar 2003 discuss the family).
-    """
+    """Retrieval consensus at k (`consensus@10`)."""
 
     low = 0.0
     high = 1.0
+    higher_is_better = True
     needs: tuple[str, ...] = ()
 
     def __init__(self, cutoff: int | None = None) -> None:

@@ -1,4 +1,13 @@
-"""Recall: how much of what is relevant came back; what the reader never sees, no generator can use."""
+"""Recall: how much of what is relevant came back; what the reader never sees, no generator can use.
+
+Definition: relevant ids among the first k, divided by R, all relevant ids of the query.
+Range: 0 to 1. Higher is better; with R > k it cannot reach 1.
+Needs: the case's `relevant_passages` (or `relevant_documents`), the response's passages.
+Undefined: R = 0: `not_applicable`. An empty list scores 0.
+Differs: ragas' and DeepEval's context recall ask a model about statements of the reference; this one counts ids.
+  Equal to trec_eval's `recall_k`.
+Source: trec_eval, measure `recall`.
+"""
 
 from collections.abc import Sequence
 
@@ -6,16 +15,7 @@ from offline_eval.metrics.retrieval._measure import RankingMetric, count_relevan
 
 
 class Recall(RankingMetric):
-    """Recall at k (`recall@10`).
-
-    Definition: relevant ids among the first k, divided by R, all relevant ids of the query.
-    Range: 0 to 1. Higher is better; with R > k it cannot reach 1.
-    Needs: the case's `relevant_passages` (or `relevant_documents`), the response's passages.
-    Undefined: R = 0: `not_applicable`. An empty list scores 0.
-    Differs: ragas' and DeepEval's context recall ask a model about statements of the reference; this one counts ids.
-    Equal to trec_eval's `recall_k`.
-    Source: trec_eval, measure `recall`.
-    """
+    """Recall at k (`recall@10`)."""
 
     base = "recall"
 

@@ -29,6 +29,7 @@ class ScoreDrift:
 
     low = 0.0
     high = 1.0
+    higher_is_better = False
     needs: tuple[str, ...] = ()
 
     def __init__(self, name: str, card: str, *, over: Over, of: str = "faithfulness", span: float = 1.0) -> None:
@@ -74,6 +75,7 @@ class AnswerDrift:
 
     low = 0.0
     high = 1.0
+    higher_is_better = False
     needs: tuple[str, ...] = ()
     of: str | None = None
 

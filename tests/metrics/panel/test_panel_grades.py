@@ -154,16 +154,16 @@ def _evidence(response: list[list[float | None]], arbiters: bool) -> list[Eviden
     return found
 
 
-def _worst(metric: TotalGrade, all_evidence: list[list[Evidence]]) -> tuple[float, int]:
-    """The mean if every failed response had the lowest grade, and how many failed."""
+def _mean(metric: TotalGrade, all_evidence: list[list[Evidence]]) -> tuple[float, int]:
+    """The mean, in which failed responses have the lowest grade, and how many failed."""
     scores = [metric.score(make_case(), make_response(), evidence) for evidence in all_evidence]
     found = estimate(scores, low=metric.low, high=metric.high, seed=0, resamples=100)
-    return (metric.low if found.worst is None else found.worst), found.n_failed
+    return (metric.low if found.value is None else found.value), found.n_failed
 
 
 @settings(deadline=None)
 @given(RESPONSES, st.booleans(), st.data())
-def test_replacing_any_verdict_by_a_failure_is_counted_and_never_raises_the_worst_case(
+def test_replacing_any_verdict_by_a_failure_is_counted_and_never_raises_the_mean(
     responses: list[list[list[float | None]]], arbiters: bool, data: st.DataObject
 ) -> None:
     metric = TotalGrade()
@@ -174,10 +174,10 @@ def test_replacing_any_verdict_by_a_failure_is_counted_and_never_raises_the_wors
     after = [list(evidence) for evidence in before]
     after[place][after[place].index(chosen)] = failure
 
-    worst_before, failed_before = _worst(metric, before)
-    worst_after, failed_after = _worst(metric, after)
+    mean_before, failed_before = _mean(metric, before)
+    mean_after, failed_after = _mean(metric, after)
     assert failed_after == failed_before + 1
-    assert worst_after <= worst_before + 1e-9
+    assert mean_after <= mean_before + 1e-9
 
 
 def _that_count(evidence: list[Evidence]) -> list[VerdictEvidence]:

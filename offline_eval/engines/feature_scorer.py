@@ -1,0 +1,209 @@
+"""The default support and answerability scorers: a small calibrated model over features, its numbers shipped as data.
+
+Why: on a fresh machine without a real NLI model a fine-tuned small encoder does worse than counting words; counting
+words, figures, names and negations together, with a small embedder's token vectors, does better than either.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Literal, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from offline_eval.core.errors import ModelError, UnknownNameError
+from offline_eval.core.evidence import Guarantee
+from offline_eval.core.protocols import EngineInfo, Failure
+from offline_eval.core.records import Record
+from offline_eval.engines.support_features import LEXICAL, lexical_features
+from offline_eval.engines.token_alignment import ALIGNMENT, TokenAligner
+from offline_eval.models.installed import find_installed, require_installed
+from offline_eval.text.language import detect_language
+
+DEFAULT_SCORERS = ("default-support", "default-answerability")
+BASE_EMBEDDER = "all-minilm-l6-v2"
+
+_CONTEXT = 100_000  # tokens; the features read a text of any length, but an engine has to state a limit
+_MOST_CHARACTERS = 1_000_000
+
+
+class LinearModel(Record):
+    """A logistic regression over standardised features.
+
+    Attributes:
+        features: Names, in order.
+        means: Of each feature on the fit part.
+        scales: Standard deviation of each feature on the fit part, above 0.
+        weights: Of each standardised feature.
+        intercept: Log odds at the means, both labels taken as equally frequent.
+    """
+
+    features: tuple[str, ...]
+    means: tuple[float, ...]
+    scales: tuple[float, ...]
+    weights: tuple[float, ...]
+    intercept: float
+
+    @model_validator(mode="after")
+    def _has_one_number_a_feature(self) -> Self:
+        lengths = {len(self.features), len(self.means), len(self.scales), len(self.weights)}
+        if len(lengths) > 1 or min(self.scales, default=1.0) <= 0:
+            raise ValueError("features, means, scales and weights must be equally long, scales above 0")
+        return self
+
+    def probability(self, values: Mapping[str, float]) -> float:
+        """Probability of the positive label, in (0, 1)."""
+        z = self.intercept
+        for name, mean, scale, weight in zip(self.features, self.means, self.scales, self.weights, strict=True):
+            z += weight * (values[name] - mean) / scale
+        return 0.5 * (1 + math.tanh(z / 2))
+
+
+class ScorerData(Record):
+    """What stands in a scorer's file.
+
+    Attributes:
+        with_encoder: For languages of the base embedder.
+        without_encoder: Language code to its model; `*` for every other language.
+        card: Where it comes from: sets with their hashes and licences, figures on held-out groups, date, seed.
+    """
+
+    format: Literal[1] = 1
+    name: str
+    version: str
+    task: Literal["support", "answerability"]
+    languages: tuple[str, ...] = Field(min_length=1)
+    base_embedder: str
+    with_encoder: LinearModel
+    without_encoder: dict[str, LinearModel]
+    license: str
+    card: dict[str, object] = Field(default_factory=dict)
+
+
+def load_scorer_data(name: str) -> ScorerData:
+    """Read a shipped scorer.
+
+    Raises:
+        UnknownNameError: No such scorer.
+        ModelError: Its file is damaged.
+    """
+    if name not in DEFAULT_SCORERS:
+        raise UnknownNameError("scorer", name, DEFAULT_SCORERS)
+    path = files("offline_eval.models") / "default_scorers" / f"{name}.json"
+    try:
+        return ScorerData.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, ValidationError) as error:
+        raise ModelError(f"{path} is damaged ({error}); install offline-eval again") from error
+
+
+class FeatureScorer:
+    """Scores pairs by features; English by words and token vectors, other languages by words alone.
+
+    Args:
+        data: The calibrated model.
+        aligner: Loaded base embedder; None for words alone in every language.
+    """
+
+    def __init__(self, data: ScorerData, *, aligner: TokenAligner | None = None) -> None:
+        self._data = data
+        self._aligner = aligner
+        self.languages = data.languages
+        self._encoder_languages = aligner.model.config.languages if aligner else ()
+        self.info = _engine_info(data, aligner)
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float] | Failure]:
+        """Score pairs.
+
+        Args:
+            pairs: Premise and claim for support; query and passage for answerability.
+
+        Returns:
+            In the pairs' order: `entailment` and `neutral` for support, which knows no contradiction; `score` for
+            answerability. All in [0, 1]; calibrated for labels that are equally frequent.
+        """
+        distinct = list(dict.fromkeys(pairs))
+        fitting = [pair for pair in distinct if sum(map(len, pair)) <= _MOST_CHARACTERS]
+        found = dict(zip(fitting, self._probabilities(fitting), strict=True))
+        return [self._row(found[pair]) if pair in found else _too_long(pair) for pair in pairs]
+
+    def close(self) -> None:
+        """Forget the base embedder."""
+        if self._aligner is not None:
+            self._aligner.close()
+
+    def features(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
+        """The features of each pair, those of the token vectors only where the embedder speaks the claim's language."""
+        ordered = [self._text_and_claim(pair) for pair in pairs]
+        rows = [dict(zip(LEXICAL, lexical_features(*pair), strict=True)) for pair in ordered]
+        spoken = [at for at, pair in enumerate(ordered) if _language(pair) in self._encoder_languages]
+        if self._aligner is not None and spoken:
+            for at, values in zip(spoken, self._aligner.features([ordered[at] for at in spoken]), strict=True):
+                rows[at] |= dict(zip(ALIGNMENT, values, strict=True))
+        return rows
+
+    def _probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        found: list[float] = []
+        for pair, values in zip(pairs, self.features(pairs), strict=True):
+            if ALIGNMENT[0] in values:
+                found.append(self._data.with_encoder.probability(values))
+                continue
+            by_language = self._data.without_encoder
+            model = by_language.get(_language(self._text_and_claim(pair)), by_language["*"])
+            found.append(model.probability(values))
+        return found
+
+    def _text_and_claim(self, pair: tuple[str, str]) -> tuple[str, str]:
+        return pair if self._data.task == "support" else (pair[1], pair[0])
+
+    def _row(self, probability: float) -> dict[str, float]:
+        if self._data.task == "support":
+            return {"entailment": probability, "neutral": 1 - probability}
+        return {"score": probability}
+
+
+def open_default_scorer(name: str, *, device: str | None = None, with_encoder: bool | None = None) -> FeatureScorer:
+    """Load a default scorer.
+
+    Args:
+        name: One of `DEFAULT_SCORERS`.
+        device: Where the base embedder runs.
+        with_encoder: Whether English pairs are also read by the base embedder; by default when it is installed.
+
+    Raises:
+        UnknownNameError: No such scorer.
+        ModelError: The base embedder is asked for but not installed, or altered.
+        EngineError: It cannot be loaded.
+    """
+    data = load_scorer_data(name)
+    wanted = find_installed(data.base_embedder) is not None if with_encoder is None else with_encoder
+    aligner = TokenAligner(require_installed(data.base_embedder), device=device) if wanted else None
+    return FeatureScorer(data, aligner=aligner)
+
+
+def _language(pair: tuple[str, str]) -> str:
+    text, claim = pair
+    found = detect_language(claim)
+    return detect_language(text) if found == "other" else found
+
+
+def _too_long(pair: tuple[str, str]) -> Failure:
+    size = sum(map(len, pair))
+    return Failure(reason="prompt_too_long", detail=f"the pair has {size:,} characters, at most {_MOST_CHARACTERS:,}")
+
+
+def _engine_info(data: ScorerData, aligner: TokenAligner | None) -> EngineInfo:
+    return EngineInfo(
+        engine="features",
+        model=data.name,
+        family=aligner.model.config.family if aligner else "rules",
+        weights_hash=data.content_hash() if aligner is None else f"{data.content_hash()}+{aligner.model.weights_hash}",
+        tokenizer_hash=aligner.model.tokenizer_hash if aligner else "none",
+        template_hash="none",
+        dtype="float32",
+        device=aligner.device if aligner else "cpu",
+        context_length=_CONTEXT,
+        guarantee=Guarantee.NONE,
+        grammar_backend="none",
+        options={"version": data.version, "encoder": aligner.model.config.name if aligner else None},
+    )

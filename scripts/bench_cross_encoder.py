@@ -1,0 +1,106 @@
+"""Pairs a second through our cross-encoder engine and through sentence-transformers' `CrossEncoder.predict`.
+
+Both read the same 2,000 pairs of mixed length with the same weights in float32: all-MiniLM-L6-v2's body with a random
+one-logit head, since speed does not depend on what the head has learned. Prints the ratio and the largest difference.
+"""
+
+import argparse
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from offline_eval.core.protocols import Failure
+from offline_eval.engines.cross_encoder import CrossEncoderScorer
+from offline_eval.models.config import FolderSource, ModelConfig
+from offline_eval.models.installed import describe_folder, require_installed
+
+
+def mixed_pairs(n: int, *, seed: int = 0) -> list[tuple[str, str]]:
+    """Questions of 4 to 20 words with passages of 5 to 300, the lengths drawn evenly on a log scale."""
+    draw = random.Random(seed)
+    words = Path(__file__).read_text("utf-8").split()
+    pairs = []
+    for _ in range(n):
+        length = round(5 * 60 ** draw.random())
+        pairs.append((" ".join(draw.choices(words, k=draw.randint(4, 20))), " ".join(draw.choices(words, k=length))))
+    return pairs
+
+
+def with_random_head(base: Path, out: Path) -> None:
+    """The base's body with a random one-logit head."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    torch.manual_seed(0)
+    network = AutoModelForSequenceClassification.from_pretrained(base, num_labels=1, local_files_only=True)
+    torch.nn.init.normal_(network.classifier.weight, std=0.3)
+    network.save_pretrained(out)
+    AutoTokenizer.from_pretrained(base, local_files_only=True).save_pretrained(out)
+
+
+def main() -> int:
+    """Measure and print one JSON line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--base", default="all-minilm-l6-v2")
+    parser.add_argument("--pairs", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=3, help="the best round of each counts")
+    parser.add_argument("--dtypes", nargs="+", default=["float32", "bfloat16"])
+    options = parser.parse_args()
+    pairs = mixed_pairs(options.pairs)
+    folder = Path(tempfile.mkdtemp())
+    try:
+        with_random_head(require_installed(options.base).folder, folder)
+        return measure(folder, pairs, rounds=options.rounds, dtypes=options.dtypes)
+    finally:
+        shutil.rmtree(folder)
+
+
+def measure(folder: Path, pairs: list[tuple[str, str]], *, rounds: int, dtypes: list[str]) -> int:
+    """Alternate the two, so that a busy machine slows both."""
+    from sentence_transformers import CrossEncoder
+
+    config = ModelConfig(
+        name="bench",
+        kind="reranker",
+        family="bert",
+        languages=("en",),
+        license="Apache-2.0",
+        context_length=512,
+        dtype="float32",
+        memory_gib=0.3,
+        source=FolderSource(upstream="none"),
+    )
+    theirs = CrossEncoder(str(folder), local_files_only=True)
+    ours = {dtype: CrossEncoderScorer(describe_folder(folder, config), dtype=dtype) for dtype in dtypes}
+    seconds: dict[str, list[float]] = {"theirs": [], **{dtype: [] for dtype in dtypes}}
+    largest = dict.fromkeys(dtypes, 0.0)
+    theirs.predict(pairs[:64], show_progress_bar=False)
+    for _ in range(rounds):
+        started = time.perf_counter()
+        expected = theirs.predict(pairs, show_progress_bar=False)
+        seconds["theirs"].append(time.perf_counter() - started)
+        for dtype, engine in ours.items():
+            started = time.perf_counter()
+            rows = engine.score(pairs)
+            seconds[dtype].append(time.perf_counter() - started)
+            values = [2.0 if isinstance(row, Failure) else row["score"] for row in rows]  # a failure shows at once
+            largest[dtype] = max(abs(a - float(b)) for a, b in zip(values, expected, strict=True))
+    best = {name: min(found) for name, found in seconds.items()}
+    result = {
+        "pairs": len(pairs),
+        "pairs_per_second": {name: round(len(pairs) / value, 1) for name, value in best.items()},
+        "ratio": {dtype: round(best["theirs"] / best[dtype], 2) for dtype in dtypes},
+        "largest_difference": {dtype: float(f"{value:.2g}") for dtype, value in largest.items()},
+    }
+    print(json.dumps(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""Make the default support and answerability scorers from published labelled sets, and write them with their card.
+
+Run it with OFFLINE_EVAL_PUBLIC_DATA pointing at a folder with wice/, feversymmetric/, begin/, clapnq/, xquad/ and
+cmrc2018/, after `offline-eval models fetch all-minilm-l6-v2`. Figures for them: `measure_encoders.py`.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from offline_eval.engines.feature_scorer import BASE_EMBEDDER, LinearModel, ScorerData
+from offline_eval.engines.support_features import LEXICAL
+from offline_eval.engines.token_alignment import TokenAligner
+from offline_eval.models.installed import require_installed
+from offline_eval.training.default_scorers import FEATURES, FIT_SHARE, FeatureTable, feature_table, fit_tables
+from offline_eval.training.public_sets import LICENSES, SETS
+
+OUT = Path(__file__).resolve().parent.parent / "offline_eval" / "models" / "default_scorers"
+
+
+def made_scorer(task: str, tables: list[FeatureTable], *, embedder_hash: str) -> ScorerData:
+    """Fit one scorer on the fit parts of its sets."""
+    own = [table for table in tables if SETS[table.name].task == task]
+    fits = {table.name: table.parted()[0] for table in own}
+    english = [fits[table.name] for table in own if SETS[table.name].language == "en"]
+    chinese = [fits[table.name] for table in own if SETS[table.name].language == "zh"]
+    words_only = [table._replace(features=table.features[:, : len(LEXICAL)]) for table in english]
+    with_encoder, ridge = fit_tables(english, names=FEATURES)
+    models: dict[str, LinearModel] = {"*": fit_tables(words_only, names=LEXICAL)[0]}
+    if chinese:
+        models["zh"] = fit_tables(chinese, names=LEXICAL)[0]
+    card: dict[str, object] = {
+        "fit_share": FIT_SHARE,
+        "ridge_with_encoder": ridge,
+        "base_embedder_weights_hash": embedder_hash,
+        "sets": [
+            {
+                "name": table.name,
+                "license": LICENSES[table.name],
+                "data_hash": table.data_hash,
+                "pairs_fitted_on": len(fits[table.name].pairs),
+                "pairs_kept_for_reporting": len(table.pairs) - len(fits[table.name].pairs),
+            }
+            for table in own
+        ],
+    }
+    return ScorerData(
+        name=f"default-{task}",
+        version="1",
+        task="support" if task == "support" else "answerability",
+        languages=("en", "zh"),
+        base_embedder=BASE_EMBEDDER,
+        with_encoder=with_encoder,
+        without_encoder=models,
+        license="CC-BY-SA-4.0",  # the strictest of the sets' licences; the numbers are statistics of them
+        card=card,
+    )
+
+
+def main() -> int:
+    """Write both scorers."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=os.environ.get("OFFLINE_EVAL_PUBLIC_DATA"))
+    parser.add_argument("--cache", type=Path, help="folder for features, to be shared with measure_encoders.py")
+    parser.add_argument("--dtype", default="float32", help="bfloat16 is faster where the processor knows it")
+    parser.add_argument("--out", type=Path, default=OUT)
+    options = parser.parse_args()
+    if options.data is None:
+        print("point OFFLINE_EVAL_PUBLIC_DATA (or --data) at the folder with the sets", file=sys.stderr)
+        return 2
+    embedder = require_installed(BASE_EMBEDDER)
+    aligner = TokenAligner(embedder, dtype=options.dtype)
+    tables = []
+    for name in SETS:
+        print(f"features of {name}", file=sys.stderr, flush=True)
+        tables.append(feature_table(name, Path(options.data), aligner=aligner, cache=options.cache))
+    options.out.mkdir(parents=True, exist_ok=True)
+    for task in ("support", "answerability"):
+        data = made_scorer(task, tables, embedder_hash=embedder.weights_hash)
+        path = options.out / f"{data.name}.json"
+        path.write_text(data.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
