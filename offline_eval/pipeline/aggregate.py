@@ -25,6 +25,8 @@ from offline_eval.text.query_type import classify_query
 
 METRICS = Registry("metric", "offline_eval.metrics", "METRIC")
 WORST_SHOWN = 10
+COLLAPSE_LEAST, COLLAPSE_SHARE = 10, 0.9
+CORRELATION_RESAMPLES = 500  # enough for two digits of an interval; a report should not take long
 _NAMED = 5  # cases named in a warning
 _LOW, _HIGH = TotalGrade.low, TotalGrade.high
 
@@ -128,7 +130,12 @@ def summarize(results: Results) -> RunSummary:
         review_shares=_review_shares(views.values(), n),
         worst=tuple(scored[:WORST_SHOWN]),
         advice=tuple(_advice(results)),
-        warnings=(*results.warnings, *_unfinished(results, found), *_unanswered(results)),
+        warnings=(
+            *results.warnings,
+            *_unfinished(results, found),
+            *_unanswered(results),
+            *_collapsed(found),
+        ),
     )
 
 
@@ -229,7 +236,9 @@ def _correlations(results: Results) -> list[Correlation]:
             reading=entry.reading,
             reason=entry.correlation.reason,
         )
-        for entry in correlation_matrix(columns, clusters=clusters, seed=results.config.seed)
+        for entry in correlation_matrix(
+            columns, clusters=clusters, seed=results.config.seed, resamples=CORRELATION_RESAMPLES
+        )
     ]
 
 
@@ -280,6 +289,21 @@ def _judge_count(
         prompt_tokens=sum(v.prompt_tokens for v in verdicts) + sum(r.prompt_tokens for r in reasons),
         output_tokens=sum(v.output_tokens for v in verdicts) + sum(r.output_tokens for r in reasons),
     )
+
+
+def _collapsed(found: Sequence[VerdictEvidence]) -> Iterable[str]:
+    """Judges that gave nearly every response the same label on a dimension."""
+    labels: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for piece in found:
+        if piece.verdict.decided_by == "judge" and piece.verdict.label is not None:
+            labels[piece.judge, piece.dimension][piece.verdict.label] += 1
+    for (judge, dimension), counts in sorted(labels.items()):
+        label, n = counts.most_common(1)[0]
+        if counts.total() >= COLLAPSE_LEAST and n / counts.total() > COLLAPSE_SHARE:
+            yield (
+                f"{judge} gave {n} of {counts.total()} responses the same {dimension} label ({label}): "
+                "it does not tell good answers from bad ones, use a larger judge"
+            )
 
 
 def _review_shares(views: Iterable[ResponseView], n: int) -> dict[str, float]:

@@ -210,14 +210,7 @@ def _judges(summary: RunSummary) -> Section:
         "reasons",
         "tokens in/out",
     )
-    lines = tuple(
-        f"{count.judge} gave the label {label} in {percent(n / (count.verdicts - count.failed))} of its verdicts: "
-        "it may not tell good from bad"
-        for count in summary.judge_counts
-        for label, n in count.by_label.items()
-        if count.verdicts - count.failed >= 10 and n / (count.verdicts - count.failed) > 0.9
-    )
-    return Section(title="Judges", columns=columns, rows=rows, lines=lines)
+    return Section(title="Judges", columns=columns, rows=rows)
 
 
 def _review(summary: RunSummary) -> Section:

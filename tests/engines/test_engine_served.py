@@ -2,7 +2,7 @@
 
 import socket
 import subprocess
-import tempfile
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,37 +14,44 @@ from offline_eval.core.errors import EngineError
 from offline_eval.core.evidence import Guarantee
 from offline_eval.core.protocols import Generation
 from offline_eval.engines.endpoint import EndpointEngine
-from offline_eval.engines.select import EngineOptions
-from offline_eval.engines.serve import serve_command
-from offline_eval.models.installed import require_installed
 
 pytestmark = pytest.mark.slow
 _READY_LIMIT_S = 600
 
 
+SERVE = """
+import sys
+from pathlib import Path
+from offline_eval.engines.select import EngineOptions
+from offline_eval.engines.serve import serve
+from offline_eval.models.installed import require_installed
+options = EngineOptions(context_length=2048, batch_size=8)
+sys.exit(serve(require_installed(Path(sys.argv[1])), port=int(sys.argv[2]), options=options))
+"""
+
+
 @pytest.fixture(scope="module")
-def served(folders: dict[str, Path]) -> Iterator[EndpointEngine]:
+def served(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[EndpointEngine]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = serve_command(
-        require_installed(folders["qwen"]), port=port, options=EngineOptions(context_length=2048, batch_size=8)
-    )
-    with tempfile.TemporaryFile() as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
+    log = tmp_path_factory.mktemp("served") / "log"
+    command = [sys.executable, "-c", SERVE, str(folders["qwen"]), str(port)]
+    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output) as server:
         try:
-            yield wait_for(f"http://127.0.0.1:{port}/v1", server)
+            yield wait_for(f"http://127.0.0.1:{port}/v1", server, log)
         finally:
             server.terminate()
             server.wait(60)
 
 
-def wait_for(url: str, server: "subprocess.Popen[bytes]") -> EndpointEngine:
+def wait_for(url: str, server: "subprocess.Popen[bytes]", log: Path) -> EndpointEngine:
     deadline = time.monotonic() + _READY_LIMIT_S
     while True:
         try:
             return EndpointEngine(url)
-        except EngineError:
+        except EngineError as error:
             if server.poll() is not None or time.monotonic() > deadline:
-                raise
+                pytest.fail(f"{error}\n{log.read_text('utf-8', 'replace')[-3000:]}")
             time.sleep(1)
 
 

@@ -268,12 +268,15 @@ def section_of_worst(answer: str) -> str:
 
 
 def test_a_judge_that_always_gives_the_same_label_is_doubted(tmp_path: Path) -> None:
-    cases = [make_case(f"c{place}") for place in range(4)]
+    cases = [make_case(f"c{place}") for place in range(10)]
     judges = Judges({"judge": lambda request: pick(request, "3")})
     config = make_config(reasons="none")
     run_file = execute(tmp_path / "r.sqlite", config, cases, [make_response(case.id) for case in cases], judges)
-    lines = section(summarize(Results(run_file)), "Judges").lines
-    assert lines == ("judge gave the label 3 in 100 % of its verdicts: it may not tell good from bad",)
+    lines = section(summarize(Results(run_file)), "Warnings").lines
+    assert [line.split(":")[0] for line in lines] == [
+        f"judge gave 10 of 10 responses the same {dimension} label (3)"
+        for dimension in ("completeness", "faithfulness", "relevance")
+    ]
 
 
 def test_a_run_without_responses_has_a_report_without_numbers(tmp_path: Path) -> None:
