@@ -14,7 +14,7 @@ eval: .venv/.ready-eval ## Judge the demo set with the default judge; print the 
 	$(BIN)/offline-eval models fetch smollm2-135m-instruct
 	test -d $(DEMO) || $(BIN)/offline-eval demo $(DEMO)
 	$(BIN)/offline-eval run $(DEMO)/cases.jsonl --responses $(DEMO)/answers-careful.jsonl \
-		--responses $(DEMO)/answers-hasty.jsonl --out build/runs --report build/report.md
+		--responses $(DEMO)/answers-hasty.jsonl --dtype bfloat16 --expected --out build/runs --report build/report.md
 
 test: .venv/.ready-test check ## Run every check and test: the quick suite first, then the slow ones with real models
 	$(BIN)/offline-eval models fetch smollm2-135m-instruct all-minilm-l6-v2

@@ -26,14 +26,13 @@ def made_scorer(task: str, tables: list[FeatureTable], *, embedder_hash: str) ->
     english = [fits[table.name] for table in own if SETS[table.name].language == "en"]
     chinese = [fits[table.name] for table in own if SETS[table.name].language == "zh"]
     words_only = [table._replace(features=table.features[:, : len(LEXICAL)]) for table in english]
-    with_encoder, ridge = fit_tables(english, names=FEATURES)
+    has_encoder = english[0].names == FEATURES
     models: dict[str, LinearModel] = {"*": fit_tables(words_only, names=LEXICAL)[0]}
     if chinese:
         models["zh"] = fit_tables(chinese, names=LEXICAL)[0]
     card: dict[str, object] = {
         "fit_share": FIT_SHARE,
-        "ridge_with_encoder": ridge,
-        "base_embedder_weights_hash": embedder_hash,
+        "base_embedder_weights_hash": embedder_hash if has_encoder else None,
         "sets": [
             {
                 "name": table.name,
@@ -50,8 +49,8 @@ def made_scorer(task: str, tables: list[FeatureTable], *, embedder_hash: str) ->
         version="1",
         task="support" if task == "support" else "answerability",
         languages=("en", "zh"),
-        base_embedder=BASE_EMBEDDER,
-        with_encoder=with_encoder,
+        base_embedder=BASE_EMBEDDER if has_encoder else None,
+        with_encoder=fit_tables(english, names=FEATURES)[0] if has_encoder else None,
         without_encoder=models,
         license="CC-BY-SA-4.0",  # the strictest of the sets' licences; the numbers are statistics of them
         card=card,

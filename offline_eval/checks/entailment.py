@@ -88,6 +88,15 @@ class EntailmentCheck:
         )
 
 
+def pairs_of(item: Item, evidence: Sequence[Evidence]) -> list[Pair]:
+    """Premise and hypothesis of every cell of a response's matrices, also of those that rules will decide.
+
+    Args:
+        evidence: The claims of its texts.
+    """
+    return [pair for grid in _grids(item, evidence) for pair in grid.pairs]
+
+
 def _grids(item: Item, evidence: Sequence[Evidence]) -> Iterator[_Grid]:
     claims = {piece.source: piece for piece in evidence if isinstance(piece, ClaimsEvidence)}
     reference = claims.get("reference")

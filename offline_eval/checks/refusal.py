@@ -1,24 +1,26 @@
 """Finds answers that decline to answer, by rule, in Chinese and English."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from offline_eval.core.evidence import Evidence, Provenance, RefusalEvidence
-from offline_eval.core.hashing import digest
-from offline_eval.core.protocols import Item
+from offline_eval.checks._provenance import provenance
+from offline_eval.core.evidence import Evidence, RefusalEvidence
+from offline_eval.core.protocols import EngineKind, Item
 from offline_eval.text.refusal import detect_refusal
-
-NAME = "refusal"
-VERSION = "1"
 
 
 class RefusalCheck:
     """The check; needs no model."""
 
-    name = NAME
+    name = "refusal"
+    version = "1"
+    needs: tuple[str, ...] = ()
+    engine: EngineKind | None = None
 
-    def run(self, items: Sequence[Item]) -> list[Evidence]:
+    def run(
+        self, items: Sequence[Item], *, evidence: Mapping[str, Sequence[Evidence]] | None = None, engine: Any = None
+    ) -> list[Evidence]:
         """One piece of evidence for every response that has an answer."""
-        provenance = Provenance(producer=NAME, version=VERSION, parameters_hash=digest(NAME, VERSION))
         found: list[Evidence] = []
         for item in items:
             if item.response.error is not None:
@@ -29,7 +31,10 @@ class RefusalCheck:
                     response_key=item.response.key,
                     refused=refusal.refused,
                     matched=refusal.matched,
-                    provenance=provenance,
+                    provenance=provenance(self.name, self.version),
                 )
             )
         return found
+
+
+CHECK = RefusalCheck()

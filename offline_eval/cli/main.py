@@ -21,6 +21,7 @@ COMMANDS = {
     "runs": "List, show, export and audit runs.",
     "score": "Score a finished run again, with other weights; asks no model.",
     "serve": "Serve a model on loopback with vLLM's OpenAI-compatible server.",
+    "train": "Fine-tune an encoder on your own labels, with scores on labels it has not seen.",
 }
 
 

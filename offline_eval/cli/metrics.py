@@ -15,14 +15,15 @@ def command() -> None:
 @command.command(name="list")
 @click.option("--format", "format", type=click.Choice(FORMATS), default="table", show_default=True)
 def list_(format: RowFormat) -> None:
-    """All metrics with their range and what they measure."""
-    from offline_eval.pipeline.aggregate import METRICS
+    """All metrics with their group, their range and what they measure."""
+    from offline_eval.pipeline.metric_plan import METRICS, metric_groups
 
     rows = []
-    for name in METRICS.names():
-        metric = METRICS.load(name)
-        card = _card(name)
-        rows.append({"metric": name, "low": metric.low, "high": metric.high, "measures": card.splitlines()[0]})
+    for group, names in sorted(metric_groups().items()):
+        for name in names:
+            metric = METRICS.load(name)
+            measures = _card(name).splitlines()[0]
+            rows.append({"metric": name, "group": group, "low": metric.low, "high": metric.high, "measures": measures})
     print_rows(rows, format)
 
 
@@ -30,13 +31,13 @@ def list_(format: RowFormat) -> None:
 @click.argument("name")
 def show(name: str) -> None:
     """NAME's card: definition, formula, range, needs, when undefined, differences from other tools, source."""
-    from offline_eval.pipeline.aggregate import METRICS
+    from offline_eval.pipeline.metric_plan import METRICS
 
     METRICS.load(name)
     click.echo(f"{name}\n\n{_card(name)}")
 
 
 def _card(name: str) -> str:
-    from offline_eval.pipeline.aggregate import METRICS
+    from offline_eval.pipeline.metric_plan import METRICS
 
     return (import_module(METRICS.module(name)).__doc__ or "").strip()

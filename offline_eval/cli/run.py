@@ -9,6 +9,11 @@ import click
 from offline_eval.cli.report import REPORT_FORMATS
 
 DEFAULT_JUDGE = "smollm2-135m-instruct"
+DEFAULT_ENCODERS = {
+    "nli": "default-support",
+    "answerability": "default-answerability",
+    "embedder": "all-minilm-l6-v2",
+}
 
 
 @click.command(name="run")
@@ -19,6 +24,27 @@ DEFAULT_JUDGE = "smollm2-135m-instruct"
 )
 @click.option("--map", "mapping", multiple=True, metavar="OURS=THEIRS", help="A column's name in your file.")
 @click.option("--input-format", help="jsonl, json, csv, parquet or huggingface. [default: guessed]")
+@click.option(
+    "--metrics",
+    multiple=True,
+    default=["panel"],
+    show_default=True,
+    help="Metrics or groups (panel, claims, context, answer, refusal, robustness, retrieval, all); commas or repeat.",
+)
+@click.option("--nli", help=f"MODEL that reads claims and passages. [default: {DEFAULT_ENCODERS['nli']}]")
+@click.option(
+    "--answerability",
+    help=f"MODEL that tells whether passages answer a query. [default: {DEFAULT_ENCODERS['answerability']}]",
+)
+@click.option("--embedder", help=f"MODEL for similarities. [default: {DEFAULT_ENCODERS['embedder']}]")
+@click.option("--judge-claims", is_flag=True, help="Let a judge reword the claims; without, they are split by rule.")
+@click.option(
+    "--screen",
+    is_flag=False,
+    flag_value="0.1,0.9",
+    metavar="[LOW,HIGH]",
+    help="Let the encoder settle faithfulness where all claims have support below LOW or above HIGH. [0.1,0.9]",
+)
 @click.option("--panel", "panel_name", default="three-examiners", show_default=True)
 @click.option(
     "--judge", "judges", multiple=True, help=f"MODEL or dimension=MODEL; repeat for more. [default: {DEFAULT_JUDGE}]"

@@ -10,18 +10,19 @@ import click
 from offline_eval.airgap.guard import arm
 from offline_eval.cli.progress import Progress
 from offline_eval.cli.report import rendered, show
-from offline_eval.cli.run import DEFAULT_JUDGE, mapping_of
-from offline_eval.core.errors import EXIT_INTERRUPTED, EXIT_TOO_MANY_UNSCORED, UsageError
+from offline_eval.cli.run import mapping_of
+from offline_eval.cli.run_config import configuration
+from offline_eval.core.errors import EXIT_INTERRUPTED, EXIT_TOO_MANY_UNSCORED
 from offline_eval.core.records import Case, Response
-from offline_eval.engines.select import EngineOptions, family_of, open_engine, pick_engine
+from offline_eval.engines.select import EngineOptions, family_of, open_encoder, open_engine
 from offline_eval.formats.reader import read_cases, read_combined, read_responses
-from offline_eval.judge.panel import load_panel
 from offline_eval.models.installed import require_installed
 from offline_eval.pipeline.aggregate import Results, summarize
-from offline_eval.pipeline.config import RunConfig, assign_judges, family_warnings, rubric_hashes, run_id
+from offline_eval.pipeline.config import RunConfig, family_warnings, run_id
 from offline_eval.pipeline.execute import Executor
 from offline_eval.pipeline.plan import estimate_plan, pair
 from offline_eval.pipeline.record import record
+from offline_eval.report.numbers import percent
 from offline_eval.store.run_file import SUFFIX, RunFile
 
 
@@ -46,7 +47,7 @@ class Session:
         options = self._options
         if options["allow_hosts"]:
             arm([(host, "--allow-host") for host in options["allow_hosts"]])
-        config, engine_options = self._configuration()
+        config, engine_options = configuration(options, announce=_say)
         cases, responses = self._read()
         items = pair(cases, responses)
         warnings = [*self._family_warnings(config, engine_options, responses), *_language_warnings(config, cases)]
@@ -68,7 +69,8 @@ class Session:
                 run_file,
                 config,
                 open_judge=lambda name: open_engine(name, engine_options),
-                progress=lambda done, total: progress.tell("verdicts", done, total),
+                open_encoder=lambda kind, name: open_encoder(kind, name, engine_options),
+                progress=lambda done, total: progress.tell("evaluated", done, total),
                 announce=_say,
             )
             try:
@@ -91,43 +93,10 @@ class Session:
         if summary.failed_share > self._options["max_failed"]:
             _say(f"{summary.n_failed} of {summary.n_verdicts} verdicts failed, more than --max-failed allows")
             return EXIT_TOO_MANY_UNSCORED
+        if summary.failed_scores_share > self._options["max_failed"]:
+            _say(f"{percent(summary.failed_scores_share)} of a metric's scores failed, more than --max-failed allows")
+            return EXIT_TOO_MANY_UNSCORED
         return 0
-
-    def _configuration(self) -> tuple[RunConfig, EngineOptions]:
-        options = self._options
-        panel = load_panel(options["panel_name"])
-        judges = assign_judges(panel, options["judges"] or [DEFAULT_JUDGE])
-        engine, why = pick_engine(options["engine"])
-        _say(f"engine {engine} ({why})")
-        if engine == "endpoint" and not options["url"]:
-            raise UsageError("--engine endpoint needs --url, for example --url http://127.0.0.1:8000/v1")
-        names = {name for names in judges.values() for name in names} | ({options["arbiter"]} - {None})
-        is_local = engine in ("vllm", "transformers")
-        config = RunConfig(
-            panel=panel,
-            judges=judges,
-            engine=engine,
-            dtype=options["dtype"] or "config",
-            batch_size=options["batch_size"],
-            context_length=options["context_length"],
-            url=options["url"],
-            reasons=options["reasons"],
-            arbiter=options["arbiter"],
-            seed=options["seed"],
-            models={name: require_installed(name).weights_hash if is_local else engine for name in sorted(names)},
-            rubrics=rubric_hashes(panel.examiners),
-        )
-        engine_options = EngineOptions(
-            engine=engine,
-            dtype=options["dtype"],
-            batch_size=options["batch_size"],
-            context_length=options["context_length"],
-            seed=options["seed"],
-            url=options["url"],
-            allow_hosts=options["allow_hosts"],
-            batch_limit_s=options["batch_limit_s"],
-        )
-        return config, engine_options
 
     def _read(self) -> tuple[list[Case], list[Response]]:
         options = self._options
@@ -153,16 +122,18 @@ class Session:
     def _family_warnings(
         self, config: RunConfig, engine_options: EngineOptions, responses: list[Response]
     ) -> list[str]:
-        families = {name: family_of(name, engine_options) for name in config.models}
+        families = {name: family_of(name, engine_options) for name in config.all_judges}
         return family_warnings(families, responses)
 
     def _show_plan(self, config: RunConfig, items: Any) -> None:
         plan = estimate_plan(config, items)
         click.echo(f"{plan.responses} responses, {plan.verdicts} verdicts, {plan.by_rule} of them by rule")
-        click.echo(
-            f"{plan.model_calls} model calls, about {plan.prompt_tokens:,} prompt and {plan.output_tokens:,} output tokens"
-        )
-        click.echo(f"{plan.model_loads} model loads: {', '.join(config.judge_names)}; engine {config.engine}")
+        tokens = f"about {plan.prompt_tokens:,} prompt and {plan.output_tokens:,} output tokens"
+        click.echo(f"{plan.model_calls} model calls, {tokens}")
+        if plan.encoder_pairs:
+            click.echo(f"{plan.encoder_pairs:,} pairs of claim and premise for {config.engines['nli']}")
+        models = list(dict.fromkeys([*config.engines.values(), *config.judge_names]))
+        click.echo(f"{plan.model_loads} model loads: {', '.join(models) or 'none'}; engine {config.engine}")
         click.echo(plan.time_text)
 
 
@@ -174,13 +145,12 @@ def _language_warnings(config: RunConfig, cases: list[Case]) -> list[str]:
         return []
     languages = sorted({case.language or detect_language(case.query) for case in cases})
     found = []
-    for name in config.models:
+    for name in config.all_judges:
         spoken = require_installed(name).config
         lacking = [language for language in languages if not spoken.speaks(language)]
         if lacking:
-            found.append(
-                f"judge {name} was made for {', '.join(spoken.languages)}, not {', '.join(lacking)}: distrust those grades"
-            )
+            made_for = f"{', '.join(spoken.languages)}, not {', '.join(lacking)}"
+            found.append(f"judge {name} was made for {made_for}: distrust those grades")
     return found
 
 

@@ -1,4 +1,4 @@
-"""`offline-eval score`: other weights over stored verdicts."""
+"""`offline-eval score`: other weights and metrics over stored evidence."""
 
 from pathlib import Path
 
@@ -14,16 +14,27 @@ from offline_eval.cli.run_files import open_run, runs_option
 @click.option(
     "--weights", "text", help="For example faithfulness=.6,relevance=.2,completeness=.2; for every query type."
 )
+@click.option("--metrics", multiple=True, help="Other metrics or groups than the run's own; commas or repeat.")
 @click.option("--expected", is_flag=True, help="Totals from expected grades instead of labels.")
 @click.option("--format", "format", type=click.Choice(REPORT_FORMATS), default="table", show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), help="Write to a file instead of printing.")
-def command(run: str, folder: Path, text: str | None, expected: bool, format: str, out: Path | None) -> None:
-    """Score RUN again from its stored verdicts; no model is asked."""
+def command(
+    run: str,
+    folder: Path,
+    text: str | None,
+    metrics: tuple[str, ...],
+    expected: bool,
+    format: str,
+    out: Path | None,
+) -> None:
+    """Score RUN again from its stored evidence; no model is asked."""
     from offline_eval.judge.panel import parse_weights
     from offline_eval.pipeline.aggregate import Results, summarize
     from offline_eval.pipeline.config import RunConfig
+    from offline_eval.pipeline.metric_plan import resolve_metrics
 
     run_file = open_run(run, folder)
-    examiners = RunConfig.model_validate((run_file.configuration() or {})["config"]).panel.examiners
-    weights = parse_weights(text, examiners) if text else None
-    show(summarize(Results(run_file, weights=weights, by_expected=expected)), format, out=out)
+    panel = RunConfig.model_validate((run_file.configuration() or {})["config"]).panel
+    weights = parse_weights(text, panel.examiners) if text else None
+    chosen = resolve_metrics(metrics, panel)
+    show(summarize(Results(run_file, weights=weights, by_expected=expected, metrics=chosen)), format, out=out)

@@ -34,7 +34,7 @@ class Provenance(Record):
 
 
 class Verdict(Record):
-    """One judge's or one rule's grade on one dimension of one response.
+    """One judge's, one rule's or one screening encoder's grade on one dimension of one response.
 
     Attributes:
         label: The label as written on the wire (ASCII).
@@ -50,7 +50,7 @@ class Verdict(Record):
 
     status: Status
     status_reason: str | None = None
-    decided_by: Literal["judge", "rule"]
+    decided_by: Literal["judge", "rule", "screen"]
     label: str | None = None
     grade: float | None = None
     probabilities: dict[str, float] = Field(default_factory=dict)
@@ -78,7 +78,8 @@ class VerdictEvidence(Record):
         dimension: The rubric's dimension, for example `faithfulness`.
         rubric: `name.language@version`.
         judge: Registered name of the judge model, or `rule`.
-        role: `examiner` for the panel's own judges, `arbiter` for one asked after a disagreement.
+        role: `examiner` for the panel's own judges, `arbiter` for one asked after a disagreement, `screen` for the
+            encoder that settles clear cases before any judge is asked.
     """
 
     kind: Literal["verdict"] = "verdict"
@@ -86,7 +87,7 @@ class VerdictEvidence(Record):
     dimension: str
     rubric: str
     judge: str
-    role: Literal["examiner", "arbiter"] = "examiner"
+    role: Literal["examiner", "arbiter", "screen"] = "examiner"
     guarantee: Guarantee
     verdict: Verdict
     prompt_tokens: int = Field(default=0, ge=0)

@@ -175,15 +175,25 @@ class Metric(Protocol):
         needs: Names of the checks whose evidence it reads.
     """
 
-    name: str
-    low: float
-    high: float
-    higher_is_better: bool
-    needs: tuple[str, ...]
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
+
+    @property
+    def higher_is_better(self) -> bool: ...
+
+    @property
+    def needs(self) -> tuple[str, ...]: ...
 
     def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score: ...
 
 
+@runtime_checkable
 class GroupMetric(Protocol):
     """Pure arithmetic over several responses of one system to one case: its variants and attempts.
 
@@ -191,11 +201,23 @@ class GroupMetric(Protocol):
         of: Name of the metric whose scores it compares; None when it compares the answers themselves.
     """
 
-    name: str
-    low: float
-    high: float
-    needs: tuple[str, ...]
-    of: str | None
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
+
+    @property
+    def higher_is_better(self) -> bool: ...
+
+    @property
+    def needs(self) -> tuple[str, ...]: ...
+
+    @property
+    def of(self) -> str | None: ...
 
     def score_group(self, case: Case, responses: Sequence[Response], scores: Sequence[Score]) -> Score: ...
 

@@ -92,12 +92,36 @@ class JudgeCount(Record):
     output_tokens: int
 
 
+class ScreenCount(Record):
+    """What the encoder settled before the judges were asked.
+
+    Attributes:
+        settled: Responses whose verdict the screen gave.
+        asked: Responses that the screen or a judge graded.
+        calls_saved: Settled responses that no judge was asked about.
+        control: Judges' verdicts on settled responses that were judged all the same.
+        agreed: Of `control`, those with the screen's grade.
+        interval: Of the agreement; None without a control.
+    """
+
+    dimension: str
+    settled: int
+    asked: int
+    calls_saved: int
+    control: int
+    agreed: int
+    interval: Interval | None
+
+
 class RunSummary(Record):
     """A run's results.
 
     Attributes:
+        engines: Kind of engine to the model the checks asked.
+        screen: None when every answer went to the judges.
         estimates: Group `all` for each system and metric first, then slices such as `query_type=factual`.
         labels: System to dimension to label to count.
+        level_names: Label to its display names, in every language the panel's rubrics were used in.
         by_rule: Verdicts decided without a model.
         review_shares: Routing rule to the share of responses it sent to review, in [0, 1].
         worst: Lowest totals first.
@@ -120,6 +144,7 @@ class RunSummary(Record):
     systems: tuple[str, ...]
     estimates: tuple[Estimate, ...]
     labels: dict[str, dict[str, dict[str, int]]]
+    level_names: dict[str, str]
     correlations: tuple[Correlation, ...]
     refusals: tuple[RefusalTable, ...]
     judge_counts: tuple[JudgeCount, ...]
@@ -130,6 +155,8 @@ class RunSummary(Record):
     review: tuple[ResponseView, ...]
     review_share: float
     review_shares: dict[str, float]
+    engines: dict[str, str] = Field(default_factory=dict)
+    screen: ScreenCount | None = None
     worst: tuple[ResponseView, ...]
     advice: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -139,3 +166,9 @@ class RunSummary(Record):
         """Failed verdicts among all that apply, in [0, 1]."""
         applicable = self.n_verdicts - self.n_not_applicable
         return self.n_failed / applicable if applicable else 0.0
+
+    @property
+    def failed_scores_share(self) -> float:
+        """The largest share of failed scores among those that apply, over metrics and systems, in [0, 1]."""
+        overall = [e for e in self.estimates if e.group == "all" and e.n_scored + e.n_failed]
+        return max((e.n_failed / (e.n_scored + e.n_failed) for e in overall), default=0.0)

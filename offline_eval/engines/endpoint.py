@@ -158,7 +158,7 @@ class EndpointEngine:
                 raise NoReplyError(f"{where}: no answer within {self._timeout_s:g} s", reason="time_limit") from error
             hint = "; start a server with `offline-eval serve`" if isinstance(error, URLError) else ""
             raise NoReplyError(f"{where}: no answer ({error}){hint}") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise NoReplyError(f"{where}: the reply is not JSON ({error})") from error
         if not isinstance(reply, dict):
             raise NoReplyError(f"{where}: the reply is not a JSON object")

@@ -1,7 +1,7 @@
 """The default support and answerability scorers: a small calibrated model over features, its numbers shipped as data.
 
-Why: on a fresh machine without a real NLI model a fine-tuned small encoder does worse than counting words; counting
-words, figures, names and negations together, with a small embedder's token vectors, does better than either.
+Why: on a fresh machine without a real NLI model a small encoder fine-tuned on few labels does worse than counting
+common words; words, figures, names and negations weighed together do better, for questions with token vectors as well.
 """
 
 import json
@@ -64,7 +64,8 @@ class ScorerData(Record):
     """What stands in a scorer's file.
 
     Attributes:
-        with_encoder: For languages of the base embedder.
+        base_embedder: Whose token vectors are read as well; None for words alone.
+        with_encoder: For languages of the base embedder, where there is one.
         without_encoder: Language code to its model; `*` for every other language.
         card: Where it comes from: sets with their hashes and licences, figures on held-out groups, date, seed.
     """
@@ -74,8 +75,8 @@ class ScorerData(Record):
     version: str
     task: Literal["support", "answerability"]
     languages: tuple[str, ...] = Field(min_length=1)
-    base_embedder: str
-    with_encoder: LinearModel
+    base_embedder: str | None = None
+    with_encoder: LinearModel | None = None
     without_encoder: dict[str, LinearModel]
     license: str
     card: dict[str, object] = Field(default_factory=dict)
@@ -145,12 +146,10 @@ class FeatureScorer:
     def _probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         found: list[float] = []
         for pair, values in zip(pairs, self.features(pairs), strict=True):
-            if ALIGNMENT[0] in values:
-                found.append(self._data.with_encoder.probability(values))
-                continue
+            with_encoder = self._data.with_encoder if ALIGNMENT[0] in values else None
             by_language = self._data.without_encoder
-            model = by_language.get(_language(self._text_and_claim(pair)), by_language["*"])
-            found.append(model.probability(values))
+            words_alone = by_language.get(_language(self._text_and_claim(pair)), by_language["*"])
+            found.append((with_encoder or words_alone).probability(values))
         return found
 
     def _text_and_claim(self, pair: tuple[str, str]) -> tuple[str, str]:
@@ -168,7 +167,8 @@ def open_default_scorer(name: str, *, device: str | None = None, with_encoder: b
     Args:
         name: One of `DEFAULT_SCORERS`.
         device: Where the base embedder runs.
-        with_encoder: Whether English pairs are also read by the base embedder; by default when it is installed.
+        with_encoder: Whether English pairs are also read by the scorer's base embedder, if it has one; by default when
+            that is installed.
 
     Raises:
         UnknownNameError: No such scorer.
@@ -176,9 +176,10 @@ def open_default_scorer(name: str, *, device: str | None = None, with_encoder: b
         EngineError: It cannot be loaded.
     """
     data = load_scorer_data(name)
-    wanted = find_installed(data.base_embedder) is not None if with_encoder is None else with_encoder
-    aligner = TokenAligner(require_installed(data.base_embedder), device=device) if wanted else None
-    return FeatureScorer(data, aligner=aligner)
+    base = data.base_embedder
+    if base is None or with_encoder is False or (with_encoder is None and find_installed(base) is None):
+        return FeatureScorer(data)
+    return FeatureScorer(data, aligner=TokenAligner(require_installed(base), device=device))
 
 
 def _language(pair: tuple[str, str]) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from offline_eval.core.errors import ModelError, UsageError
-from offline_eval.core.protocols import TextEngine
+from offline_eval.core.protocols import Embedder, EngineKind, PairScorer, TextEngine
 from offline_eval.core.records import Record
 from offline_eval.engines.inprocess import EngineSpec
-from offline_eval.models.installed import InstalledModel, require_installed
+from offline_eval.models.installed import InstalledModel, find_installed, require_installed
 
 ENGINES = ("auto", "vllm", "transformers", "endpoint", "scripted")
 
@@ -111,6 +111,44 @@ def open_engine(name: str, options: EngineOptions) -> TextEngine:
     return ProcessEngine(spec, batch_limit_s=options.batch_limit_s)
 
 
+def open_encoder(kind: EngineKind, name: str, options: EngineOptions) -> PairScorer | Embedder:
+    """Load an encoder or embedder by name or folder, in this process.
+
+    Args:
+        kind: What it is asked: `nli`, `answerability` or `embedder`.
+
+    Raises:
+        ModelError: The model is not installed, altered, or of another kind.
+        EngineError: It does not load.
+    """
+    if options.engine == "scripted":
+        from offline_eval.engines.scripted import ScriptedEmbedder, ScriptedScorer
+
+        return ScriptedEmbedder() if kind == "embedder" else ScriptedScorer()
+    if kind == "embedder":
+        from offline_eval.engines.embedder import open_embedder
+
+        return open_embedder(name)
+    from offline_eval.engines.pair_scorers import open_pair_scorer
+
+    return open_pair_scorer(name, dtype=options.dtype, certified=options.dtype == "float32")
+
+
+def encoder_weights(name: str) -> str:
+    """Hash of an encoder's or embedder's weights, without loading it.
+
+    Raises:
+        ModelError: Not installed or altered.
+    """
+    from offline_eval.engines.feature_scorer import DEFAULT_SCORERS, load_scorer_data
+
+    if name not in DEFAULT_SCORERS:
+        return require_installed(name).weights_hash
+    data = load_scorer_data(name)
+    base = find_installed(data.base_embedder)
+    return data.content_hash() if base is None else f"{data.content_hash()}+{base.weights_hash}"
+
+
 def family_of(name: str, options: EngineOptions) -> str:
     """A judge's family without loading it; `unknown` for a model behind an endpoint."""
     if options.engine in ("scripted", "endpoint"):
@@ -118,4 +156,13 @@ def family_of(name: str, options: EngineOptions) -> str:
     return require_installed(name).config.family
 
 
-__all__: Sequence[str] = ["ENGINES", "EngineOptions", "engine_spec", "family_of", "open_engine", "pick_engine"]
+__all__: Sequence[str] = [
+    "ENGINES",
+    "EngineOptions",
+    "encoder_weights",
+    "engine_spec",
+    "family_of",
+    "open_encoder",
+    "open_engine",
+    "pick_engine",
+]

@@ -27,7 +27,7 @@ _WORDS = {
         "reference": "reference answer",
         "key_points": "key points a complete answer contains",
         "end": "end",
-        "example": "Worked example (other material):",
+        "example": "Worked example {number} (other material):",
         "levels": "Levels:",
         "format": 'Write one JSON object with the keys "{key}", "evidence" and "reason". "{key}" is one of {labels}. '
         '"evidence" is a short passage copied word for word from the material, or empty. "reason" is one sentence.',
@@ -44,7 +44,7 @@ _WORDS = {
         "reference": "参考答案",
         "key_points": "完整回答应包含的要点",
         "end": "结束",
-        "example": "示例（另一份材料）：",
+        "example": "示例{number}（另一份材料）：",
         "levels": "等级：",
         "format": "请写一个 JSON 对象，键为 “{key}”“evidence”“reason”。“{key}” 取 {labels} 之一；“evidence” 是从材料中"
         "逐字摘录的一小段，没有则留空；“reason” 用一句话说明理由。",
@@ -139,7 +139,7 @@ def _messages(material: Material, rubric: Rubric, *, extra: str) -> tuple[Messag
 
 def _rubric_text(rubric: Rubric, words: dict[str, str], *, extra: str) -> str:
     levels = [f"{level.label} ({level.name}): {level.criterion}" for level in rubric.levels]
-    examples = [_example_text(example, rubric, words) for example in rubric.examples]
+    examples = [_example_text(example, rubric, words, number=n) for n, example in enumerate(rubric.examples, 1)]
     labels = ", ".join(rubric.labels)
     lines = [rubric.role, rubric.task, words["levels"], *levels, *examples]
     if extra:
@@ -148,10 +148,10 @@ def _rubric_text(rubric: Rubric, words: dict[str, str], *, extra: str) -> str:
     return "\n".join(lines)
 
 
-def _example_text(example: Example, rubric: Rubric, words: dict[str, str]) -> str:
+def _example_text(example: Example, rubric: Rubric, words: dict[str, str], *, number: int) -> str:
     import json
 
-    lines = [words["example"]]
+    lines = [words["example"].format(number=number)]
     lines += [f"{words[block]}: {example.material[block]}" for block in _ORDER if block in example.material]
     tail = json.dumps(
         {"evidence": example.evidence, "reason": example.reason}, ensure_ascii=False, separators=(",", ":")

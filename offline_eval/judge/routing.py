@@ -114,9 +114,10 @@ def _by_dimension(evidence: Sequence[Evidence]) -> dict[str, list[VerdictEvidenc
 
 
 def _counted(pieces: Sequence[VerdictEvidence]) -> list[VerdictEvidence]:
-    """The arbiter's verdict where one was asked, else all judges'."""
+    """The arbiter's verdict where one was asked, else all judges', else the screen's."""
     arbiter = [piece for piece in pieces if piece.role == "arbiter"]
-    return arbiter or list(pieces)
+    examiners = [piece for piece in pieces if piece.role == "examiner"]
+    return arbiter or examiners or list(pieces)
 
 
 def _examiner_grades(pieces: Sequence[VerdictEvidence]) -> list[float]:

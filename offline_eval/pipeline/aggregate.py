@@ -7,15 +7,18 @@ from typing import Any
 
 from offline_eval.core.errors import StoreError
 from offline_eval.core.evidence import Evidence, ReasonEvidence, RefusalEvidence, VerdictEvidence
-from offline_eval.core.protocols import Item, Metric
-from offline_eval.core.registry import Registry
+from offline_eval.core.protocols import Item
 from offline_eval.core.results import Estimate, Score, Status
 from offline_eval.core.summary import Correlation, JudgeCount, RefusalTable, ResponseView, RunSummary
 from offline_eval.judge.panel import Panel
 from offline_eval.judge.routing import PanelVerdict, panel_verdict
+from offline_eval.judge.rubric import load_rubric
 from offline_eval.metrics.panel.total_grade import TotalGrade
 from offline_eval.pipeline.config import RunConfig, case_set_hash, responses_hash
+from offline_eval.pipeline.metric_plan import load_metric
 from offline_eval.pipeline.plan import pair
+from offline_eval.pipeline.scoring import AnyMetric, score_all, scored_keys
+from offline_eval.pipeline.staged import screen_count
 from offline_eval.stats.association import correlation_matrix
 from offline_eval.stats.estimate import estimate
 from offline_eval.stats.power import LEAST_FOR_A_FORMAL_REPORT, size_advice
@@ -23,7 +26,6 @@ from offline_eval.store.run_file import RunFile
 from offline_eval.text.language import detect_language
 from offline_eval.text.query_type import classify_query
 
-METRICS = Registry("metric", "offline_eval.metrics", "METRIC")
 WORST_SHOWN = 10
 COLLAPSE_LEAST, COLLAPSE_SHARE = 10, 0.9
 CORRELATION_RESAMPLES = 500  # enough for two digits of an interval; a report should not take long
@@ -37,13 +39,19 @@ class Results:
     Args:
         weights: Replaces the panel's weights, for every query type.
         by_expected: Totals from expected grades instead of labels.
+        metrics: Replaces the run's metrics; one whose evidence the run lacks fails as `not_checked`.
 
     Raises:
         StoreError: The file holds no run.
     """
 
     def __init__(
-        self, run_file: RunFile, *, weights: Mapping[str, float] | None = None, by_expected: bool = False
+        self,
+        run_file: RunFile,
+        *,
+        weights: Mapping[str, float] | None = None,
+        by_expected: bool = False,
+        metrics: Sequence[str] = (),
     ) -> None:
         stored = run_file.configuration()
         if stored is None:
@@ -68,25 +76,15 @@ class Results:
             )
             for item in self.items
         }
-        self.scores = self._score()
+        self.metrics: list[AnyMetric] = [self._metric(name) for name in metrics or self.config.metric_names]
+        self.scores: dict[str, dict[str, Score]] = score_all(self.metrics, self.items, self.evidence)
 
-    def _score(self) -> dict[str, dict[str, Score]]:
-        """Metric to response key to score."""
-        return {
-            metric.name: {
-                item.response.key: metric.score(item.case, item.response, self.evidence[item.response.key])
-                for item in self.items
-            }
-            for metric in self.metrics
-        }
-
-    @property
-    def metrics(self) -> list[Metric]:
-        """The total first, then each dimension's grade."""
-        total = TotalGrade(
+    def _metric(self, name: str) -> AnyMetric:
+        if name != TotalGrade.name:
+            return load_metric(name)
+        return TotalGrade(
             self.panel.weights, by_query_type=self.panel.weights_by_query_type, by_expected=self.by_expected
         )
-        return [total, *(METRICS.load(f"{dimension}_grade") for dimension in self.panel.examiners)]
 
     def pieces(self) -> Iterable[Evidence]:
         """All evidence in the order of the items."""
@@ -118,6 +116,7 @@ def summarize(results: Results) -> RunSummary:
         systems=tuple(_systems(results)),
         estimates=tuple(_estimates(results)),
         labels=_labels(found, results),
+        level_names=_level_names(found),
         correlations=tuple(_correlations(results)),
         refusals=tuple(_refusals(results)),
         judge_counts=tuple(_judge_counts(results)),
@@ -128,6 +127,8 @@ def summarize(results: Results) -> RunSummary:
         review=tuple(review),
         review_share=len(review) / n if n else 0.0,
         review_shares=_review_shares(views.values(), n),
+        engines={str(kind): name for kind, name in results.config.engines.items()},
+        screen=None if results.config.screen is None else screen_count(results.pieces()),
         worst=tuple(scored[:WORST_SHOWN]),
         advice=tuple(_advice(results)),
         warnings=(
@@ -141,7 +142,12 @@ def summarize(results: Results) -> RunSummary:
 
 def _unfinished(results: Results, found: Sequence[VerdictEvidence]) -> list[str]:
     wanted = len(results.items) * sum(len(names) for names in results.config.judges.values())
-    there = sum(piece.role == "examiner" for piece in found)
+    judged = {(piece.response_key, piece.dimension, piece.judge) for piece in found if piece.role == "examiner"}
+    there = len(judged)
+    for piece in found:
+        if piece.role == "screen":
+            judges = results.config.judges[piece.dimension]
+            there += sum((piece.response_key, piece.dimension, judge) not in judged for judge in judges)
     if there >= wanted:
         return []
     return [
@@ -192,15 +198,15 @@ def _estimates(results: Results) -> list[Estimate]:
     found = []
     for group, items in slices:
         for system in _systems(results):
-            keys = [item.response.key for item in items if item.response.system == system]
+            shown = [item for item in items if item.response.system == system]
             for metric in results.metrics:
-                scores = [results.scores[metric.name][key] for key in keys]
+                scores = [results.scores[metric.name][key] for key in scored_keys(metric, shown)]
                 if scores:
                     found.append(_estimate(metric, scores, seed=results.config.seed, group=group))
     return found
 
 
-def _estimate(metric: Metric, scores: Sequence[Score], *, seed: int, group: str) -> Estimate:
+def _estimate(metric: AnyMetric, scores: Sequence[Score], *, seed: int, group: str) -> Estimate:
     return estimate(
         scores,
         low=metric.low,
@@ -209,6 +215,16 @@ def _estimate(metric: Metric, scores: Sequence[Score], *, seed: int, group: str)
         seed=seed,
         group=group,
     )
+
+
+def _level_names(found: Sequence[VerdictEvidence]) -> dict[str, str]:
+    """What the labels on the wire are called, for people: `1` is `fail / 不合格`."""
+    used = sorted({(piece.dimension, piece.rubric.split("@")[0].rsplit(".", 1)[1]) for piece in found})
+    names: dict[str, dict[str, None]] = defaultdict(dict)
+    for dimension, language in used:
+        for level in load_rubric(dimension, language).levels:
+            names[level.label][level.name] = None
+    return {label: " / ".join(found) for label, found in sorted(names.items())}
 
 
 def _labels(found: Sequence[VerdictEvidence], results: Results) -> dict[str, dict[str, dict[str, int]]]:
@@ -221,6 +237,8 @@ def _labels(found: Sequence[VerdictEvidence], results: Results) -> dict[str, dic
 
 
 def _correlations(results: Results) -> list[Correlation]:
+    if not results.config.judge_names:
+        return []
     columns = {
         dimension: [results.verdicts[item.response.key].grades.get(dimension) for item in results.items]
         for dimension in results.panel.examiners
@@ -315,7 +333,7 @@ def _review_shares(views: Iterable[ResponseView], n: int) -> dict[str, float]:
 
 def _view(results: Results, item: Item) -> ResponseView:
     key = item.response.key
-    verdict, total = results.verdicts[key], results.scores["total_grade"][key]
+    verdict, total = results.verdicts[key], results.scores.get(TotalGrade.name, {}).get(key)
     fault = item.response.metadata.get("fault")
     return ResponseView(
         response_key=key,
@@ -325,8 +343,8 @@ def _view(results: Results, item: Item) -> ResponseView:
         query_type=query_type_of(item),
         query=item.case.query,
         answer=item.response.answer,
-        total=total.value,
-        total_reason=total.reason,
+        total=total.value if total else None,
+        total_reason=total.reason if total else "not_scored",
         grades=verdict.grades,
         missing=verdict.missing,
         review_reasons=verdict.review_reasons,
@@ -349,7 +367,7 @@ def _notes(evidence: Sequence[Evidence]) -> Iterable[str]:
 def _advice(results: Results) -> list[str]:
     """What the set's size allows, in words; from the measured spread where there is one."""
     counts = Counter(query_type_of(item) for item in {item.case.id: item for item in results.items}.values())
-    totals = [score.value for score in results.scores["total_grade"].values() if score.value is not None]
+    totals = [score.value for score in results.scores.get(TotalGrade.name, {}).values() if score.value is not None]
     spread = stdev(totals) if len(totals) > 1 else None
     found = []
     for row in size_advice(dict(sorted(counts.items())), low=_LOW, high=_HIGH, sd=spread or None):

@@ -7,10 +7,12 @@ from pydantic import Field
 
 from offline_eval.core.errors import UsageError
 from offline_eval.core.hashing import digest
+from offline_eval.core.protocols import EngineKind
 from offline_eval.core.records import Case, Record, Response
 from offline_eval.judge.panel import Panel
 from offline_eval.judge.prompt import wording_hash
 from offline_eval.judge.rubric import RUBRIC_LANGUAGES, load_rubric
+from offline_eval.pipeline.metric_plan import panel_metrics
 
 
 class RunConfig(Record):
@@ -22,9 +24,14 @@ class RunConfig(Record):
         batch_size: Requests an engine computes together; part of the identity, since results can depend on it.
         reasons: Evidence and reason for every verdict, for those sent to review, or for none.
         arbiter: Model asked where the judges of a dimension disagree.
-        models: Judge to the hash of its weights.
+        models: Model to the hash of its weights.
         rubrics: Rubric id to the hash of its content.
         wording: Hash of the prompt's own words.
+        metrics: What is scored; empty for the panel's own metrics.
+        checks: What makes the evidence for them, in the order of execution.
+        engines: Kind of engine to the model that the checks ask.
+        screen: Support up to which a claim is clearly unsupported and from which it is clearly supported, in [0, 1];
+            None when every answer goes to the judges.
     """
 
     panel: Panel
@@ -40,11 +47,26 @@ class RunConfig(Record):
     models: dict[str, str]
     rubrics: dict[str, str]
     wording: str = Field(default_factory=wording_hash)
+    metrics: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ("refusal",)
+    engines: dict[EngineKind, str] = Field(default_factory=dict)
+    screen: tuple[float, float] | None = None
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """What is scored."""
+        return self.metrics or tuple(panel_metrics(self.panel))
 
     @property
     def judge_names(self) -> list[str]:
         """All judges, each once, in the order of the panel's examiners."""
         return list(dict.fromkeys(name for dimension in self.panel.examiners for name in self.judges[dimension]))
+
+    @property
+    def all_judges(self) -> list[str]:
+        """The judges, the arbiter and the model that checks ask for text, each once."""
+        more = [self.arbiter, self.engines.get("judge")]
+        return list(dict.fromkeys([*self.judge_names, *(name for name in more if name is not None)]))
 
 
 def assign_judges(panel: Panel, specs: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -1,23 +1,26 @@
-"""Runs a plan: one judge in memory at a time, batch by batch, each committed whole; running again continues."""
+"""Runs a plan: one model in memory at a time, batch by batch, each committed whole; running again continues."""
 
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from offline_eval.checks.refusal import RefusalCheck
 from offline_eval.checks.rubric_verdict import Question, RubricVerdict
+from offline_eval.checks.screen import ScreenCheck, is_control
+from offline_eval.core.errors import EngineError
 from offline_eval.core.evidence import Evidence, VerdictEvidence
-from offline_eval.core.protocols import ProgressCallback, TextEngine
+from offline_eval.core.protocols import Check, Embedder, EngineKind, PairScorer, ProgressCallback, TextEngine
 from offline_eval.core.results import Status
 from offline_eval.judge.routing import disputed_dimensions, panel_verdict
 from offline_eval.judge.rules import decide
 from offline_eval.pipeline.config import RunConfig
-from offline_eval.pipeline.plan import Batch, Stage, pair, stage_of, verdict_stages
+from offline_eval.pipeline.metric_plan import load_check
+from offline_eval.pipeline.plan import Batch, Stage, check_stages, pair, stage_of, verdict_stages
 from offline_eval.store.run_file import RunFile
 
+Model = TextEngine | PairScorer | Embedder
 OpenJudge = Callable[[str], TextEngine]
-_RULES_BATCH = "rule/refusal"
+OpenEncoder = Callable[[EngineKind, str], PairScorer | Embedder]
 
 
 class Executor:
@@ -27,6 +30,7 @@ class Executor:
         run_file: Holds the run's cases and responses; their order there decides the batches, so that a run that is
             started again from a file in another order still finds its batches.
         open_judge: Loads a judge by name.
+        open_encoder: Loads an encoder or embedder by kind and name.
         progress: Called after every batch with verdicts done and in all, per stage.
         announce: Called with a line about what begins.
     """
@@ -37,6 +41,7 @@ class Executor:
         config: RunConfig,
         *,
         open_judge: OpenJudge,
+        open_encoder: OpenEncoder | None = None,
         progress: ProgressCallback = lambda done, total: None,
         announce: Callable[[str], None] = lambda line: None,
     ) -> None:
@@ -44,9 +49,10 @@ class Executor:
         self._config = config
         self._items = pair(list(run_file.cases()), list(run_file.responses()))
         self._open_judge = open_judge
+        self._open_encoder = open_encoder
         self._progress = progress
         self._announce = announce
-        self._loaded: tuple[str, TextEngine] | None = None
+        self._loaded: tuple[EngineKind, str, Model] | None = None
         self._opened = 0.0
 
     def run(self) -> None:
@@ -56,8 +62,9 @@ class Executor:
             OfflineEvalError: A model cannot be loaded or the file cannot be written; what was committed is kept.
         """
         try:
-            self._run_rules()
-            for stage in verdict_stages(self._config, self._items):
+            for stage in check_stages(self._config, self._items):
+                self._run_stage(stage)
+            for stage in verdict_stages(self._config, self._items, settled=self._settled()):
                 self._run_stage(stage)
             if self._config.arbiter is not None:
                 self._run_stage(self._arbiter_stage(self._config.arbiter))
@@ -67,30 +74,35 @@ class Executor:
         finally:
             self._release()
 
-    def _run_rules(self) -> None:
-        if _RULES_BATCH not in self._file.committed_batches():
-            self._file.commit_batch(_RULES_BATCH, RefusalCheck().run(self._items))
-
     def _run_stage(self, stage: Stage) -> None:
         done_before = self._file.committed_batches()
         pending = [batch for batch in stage.batches if batch.name not in done_before]
-        total = sum(len(batch.questions) for batch in stage.batches)
-        done = total - sum(len(batch.questions) for batch in pending)
+        total = sum(batch.size for batch in stage.batches)
+        done = total - sum(batch.size for batch in pending)
         if not pending:
             return
         if done:
-            self._announce(f"{stage.judge}: {done} of {total} were done before and are kept")
+            self._announce(f"{stage.judge or stage.check}: {done} of {total} were done before and are kept")
         verdicts = self._verdicts_by_question(stage.judge) if stage.kind == "reason" else {}
+        known = self._evidence_for(load_check(stage.check)) if stage.kind == "check" else {}
         for batch in pending:
             started = time.monotonic()
-            evidence = self._run_batch(stage, batch, verdicts)
+            evidence = self._run_check(stage, batch, known) if batch.items else self._run_batch(stage, batch, verdicts)
             self._file.commit_batch(batch.name, evidence)
             self._note_batch(stage, evidence, time.monotonic() - started)
-            done += len(batch.questions)
-            self._progress(done, total)
+            done += batch.size
+            if stage.engine is not None:  # rules take no time worth telling
+                self._progress(done, total)
+
+    def _run_check(self, stage: Stage, batch: Batch, known: Mapping[str, Sequence[Evidence]]) -> list[Evidence]:
+        check = load_check(stage.check)
+        if isinstance(check, ScreenCheck) and self._config.screen is not None:
+            check = ScreenCheck(*self._config.screen)
+        engine = self._engine(stage.engine, stage.judge) if stage.engine is not None else None
+        return check.run(batch.items, evidence=known, engine=engine)
 
     def _run_batch(self, stage: Stage, batch: Batch, verdicts: Mapping[str, VerdictEvidence]) -> list[Evidence]:
-        engine = self._engine(stage.judge) if _needs_model(stage, batch) else None
+        engine = self._judge(stage.judge) if _needs_model(stage, batch) else None
         # An arbiter is asked where a person may look next, so its reasons come at once.
         with_reasons = self._config.reasons == "all" or (self._config.reasons == "review" and stage.role == "arbiter")
         check = RubricVerdict(stage.judge, engine, role=stage.role, with_reasons=with_reasons)
@@ -98,25 +110,37 @@ class Executor:
             return check.run(batch.questions)
         return list(check.reasons(batch.questions, [verdicts[question.key] for question in batch.questions]))
 
-    def _engine(self, judge: str) -> TextEngine:
-        if self._loaded is not None and self._loaded[0] == judge:
-            return self._loaded[1]
-        self._release()  # one model in memory at a time
-        self._announce(f"loading judge {judge} on {self._config.engine}")
-        started = time.monotonic()
-        engine = self._open_judge(judge)
-        self._opened = time.monotonic()
-        self._loaded = (judge, engine)
-        self._file.note(
-            "load", {"judge": judge, "seconds": self._opened - started, "info": engine.info.model_dump(mode="json")}
-        )
-        self._announce(f"loaded {judge} in {self._opened - started:.1f} s ({engine.info.device}, {engine.info.dtype})")
+    def _judge(self, name: str) -> TextEngine:
+        engine = self._engine("judge", name)
+        assert isinstance(engine, TextEngine)  # a judge is opened by `open_judge` alone
         return engine
+
+    def _engine(self, kind: EngineKind, name: str) -> Model:
+        if self._loaded is not None and self._loaded[:2] == (kind, name):
+            return self._loaded[2]
+        self._release()  # one model in memory at a time
+        self._announce(f"loading {kind} {name}" + (f" on {self._config.engine}" if kind == "judge" else ""))
+        started = time.monotonic()
+        engine = self._open(kind, name)
+        self._opened = time.monotonic()
+        self._loaded = (kind, name, engine)
+        self._file.note(
+            "load", {"judge": name, "seconds": self._opened - started, "info": engine.info.model_dump(mode="json")}
+        )
+        self._announce(f"loaded {name} in {self._opened - started:.1f} s ({engine.info.device}, {engine.info.dtype})")
+        return engine
+
+    def _open(self, kind: EngineKind, name: str) -> Model:
+        if kind == "judge":
+            return self._open_judge(name)
+        if self._open_encoder is None:
+            raise EngineError(f"{name}: this run needs a model of kind {kind}, and nothing was given that can load one")
+        return self._open_encoder(kind, name)
 
     def _release(self) -> None:
         if self._loaded is None:
             return
-        judge, engine = self._loaded
+        _, judge, engine = self._loaded
         self._loaded = None
         engine.close()
         held = time.monotonic() - self._opened
@@ -136,7 +160,8 @@ class Executor:
             "prompt_tokens": sum(getattr(piece, "prompt_tokens", 0) for piece in evidence),
             "output_tokens": sum(getattr(piece, "output_tokens", 0) for piece in evidence),
         }
-        self._file.note("batch", {"judge": stage.judge, "kind": stage.kind, "seconds": seconds, **counts})
+        names = {"judge": stage.judge, "kind": stage.kind, "check": stage.check}
+        self._file.note("batch", {**names, "seconds": seconds, **counts})
 
     def _arbiter_stage(self, arbiter: str) -> Stage:
         evidence = self._evidence_by_response()
@@ -170,6 +195,26 @@ class Executor:
             ]
             stages.append(stage_of(self._config, known, judge=judge, role="examiner", kind="reason"))
         return stages
+
+    def _settled(self) -> frozenset[str]:
+        """Questions the screen answered, but for those that are judged all the same to measure the agreement."""
+        if self._config.screen is None:
+            return frozenset()
+        return frozenset(
+            f"{piece.response_key}|{piece.dimension}"
+            for piece in self._file.evidence()
+            if isinstance(piece, VerdictEvidence) and piece.role == "screen" and not is_control(piece.response_key)
+        )
+
+    def _evidence_for(self, check: Check) -> dict[str, list[Evidence]]:
+        """What a check reads: the evidence of the checks it needs, and of those that replace them."""
+        wanted = {*check.needs, *(f"judge_{name}" for name in check.needs)}
+        found: dict[str, list[Evidence]] = defaultdict(list)
+        if check.needs:
+            for piece in self._file.evidence():
+                if piece.provenance.producer in wanted:
+                    found[piece.response_key].append(piece)
+        return found
 
     def _evidence_by_response(self) -> dict[str, list[Evidence]]:
         found: dict[str, list[Evidence]] = defaultdict(list)

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from offline_eval.core.records import Record
 from offline_eval.core.results import Estimate
@@ -10,7 +10,9 @@ from offline_eval.core.summary import ResponseView, RunSummary
 from offline_eval.report.numbers import estimate_text, interval_text, percent, three
 
 _SHOWN_REVIEW = 20
+_MOST_COLUMNS = 6  # metrics beside each other; more are listed below each other
 _SHOWN_REASONS = 3
+_GRADES = "; grades from 1 (fail) to 3 (excellent)"
 _CUT = 160
 _CLUSTERS = re.compile(r" over [\d,]+ clusters")
 _WORST_COLUMNS = ("response", "total", "grades", "query", "answer", "reasons")
@@ -40,6 +42,7 @@ def sections(summary: RunSummary) -> list[Section]:
         _labels(summary),
         _correlations(summary),
         _refusals(summary),
+        _screen(summary),
         _judges(summary),
         _review(summary),
         _worst(summary),
@@ -53,15 +56,23 @@ def _overview(summary: RunSummary) -> Section:
     judges = "; ".join(f"{dimension}: {', '.join(names)}" for dimension, names in summary.judges.items())
     weights = ", ".join(f"{name} {weight:g}" for name, weight in summary.weights.items())
     by_type = f"; other weights for {', '.join(summary.weights_by_query_type)}" if summary.weights_by_query_type else ""
-    return Section(
-        title=f"Run {summary.run_id}",
-        lines=(
-            f"{summary.n_cases} cases, {summary.n_responses} responses of {', '.join(summary.systems) or 'no system'}; "
-            f"panel {summary.panel}; engine {summary.engine}",
+    has_judges = any(summary.judges.values())
+    judged_by = f"; panel {summary.panel}; engine {summary.engine}" if has_judges else ""
+    systems = ", ".join(summary.systems) or "no system"
+    lines = [f"{summary.n_cases} cases, {summary.n_responses} responses of {systems}{judged_by}"]
+    if has_judges:
+        lines += [
             f"judges: {judges}",
             f"weights: {weights}{by_type}",
             f"{summary.n_verdicts} verdicts: {summary.by_rule} by rule, {summary.n_not_applicable} not applicable, "
             f"{summary.n_failed} failed ({percent(summary.failed_share)} of those that apply)",
+        ]
+    if summary.engines:
+        lines.append("checks ask: " + ", ".join(f"{name} ({kind})" for kind, name in summary.engines.items()))
+    return Section(
+        title=f"Run {summary.run_id}",
+        lines=(
+            *lines,
             f"test set {summary.cases_hash[:12]}, responses {summary.responses_hash[:12]}, "
             f"seed {summary.seed}, log head {summary.head[:16]}",
         ),
@@ -75,15 +86,26 @@ def _metric_names(summary: RunSummary) -> list[str]:
 def _estimates(summary: RunSummary) -> Section:
     names = _metric_names(summary)
     overall = {(e.system, e.metric): e for e in summary.estimates if e.group == "all"}
-    rows = tuple((system, *(estimate_text(overall[system, name]) for name in names)) for system in summary.systems)
+    columns, rows = _grid(overall, names, summary.systems)
     shown = list(overall.values())
     lines = [
-        "value [95 % interval] scored/all; grades from 1 (fail) to 3 (excellent)",
+        f"value [95 % interval] scored/all{_GRADES if any(name.endswith('_grade') for name in names) else ''}",
         *_methods(shown),
         *_by_metrics([(e, _unscored(e)) for e in shown if e.n_scored < e.n]),
         *_by_metrics([(e, f"no interval: {e.interval_reason}") for e in shown if e.interval is None]),
     ]
-    return Section(title="Scores", columns=("system", *names), rows=rows, lines=tuple(lines if rows else ()))
+    return Section(title="Scores", columns=columns, rows=rows, lines=tuple(lines if rows else ()))
+
+
+def _grid(
+    overall: Mapping[tuple[str, str], Estimate], names: Sequence[str], systems: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Systems × metrics while the metrics fit beside each other, else metrics × systems."""
+    if len(names) <= _MOST_COLUMNS:
+        rows = [(system, *(estimate_text(overall[system, name]) for name in names)) for system in systems]
+        return ("system", *names), tuple(rows)
+    rows = [(name, *(estimate_text(overall[system, name]) for system in systems)) for name in names]
+    return ("metric", *systems), tuple(rows)
 
 
 def _methods(estimates: Sequence[Estimate]) -> list[str]:
@@ -112,13 +134,15 @@ def _unscored(estimate: Estimate) -> str:
 
 
 def _slices(summary: RunSummary) -> Section:
-    names = _metric_names(summary)
+    names, more = _metric_names(summary)[:_MOST_COLUMNS], _metric_names(summary)[_MOST_COLUMNS:]
     cells = {(e.group, e.system, e.metric): e for e in summary.estimates if e.group != "all"}
     groups = list(dict.fromkeys((e.group, e.system) for e in cells.values()))
     rows = tuple(
         (group, system, *(estimate_text(cells[group, system, name]) for name in names)) for group, system in groups
     )
-    return Section(title="By query type and language", columns=("slice", "system", *names), rows=rows)
+    lines = (f"{len(more)} more metrics by slice in `offline-eval report {summary.run_id} --format json`",)
+    columns = ("slice", "system", *names)
+    return Section(title="By query type and language", columns=columns, rows=rows, lines=lines if more and rows else ())
 
 
 def _labels(summary: RunSummary) -> Section:
@@ -128,7 +152,9 @@ def _labels(summary: RunSummary) -> Section:
         for system, dimensions in summary.labels.items()
         for dimension, counts in dimensions.items()
     )
-    return Section(title="Labels by dimension", columns=("system", "dimension", *seen, "1 → 3"), rows=rows)
+    legend = " · ".join(f"{label} {name}" for label, name in summary.level_names.items())
+    columns = ("system", "dimension", *seen, "1 → 3")
+    return Section(title="Labels by dimension", columns=columns, rows=rows, lines=(legend,) if rows else ())
 
 
 def _bar(counts: dict[str, int]) -> str:
@@ -157,6 +183,26 @@ def _correlations(summary: RunSummary) -> Section:
         rows=rows,
         lines=lines,
     )
+
+
+def _screen(summary: RunSummary) -> Section:
+    """What the staged evaluation saved, and what it cost in agreement."""
+    screen = summary.screen
+    if screen is None:
+        return Section(title="Staged evaluation")
+    share = percent(screen.calls_saved / screen.asked) if screen.asked else "none"
+    lines = [
+        f"{screen.dimension}: the encoder settled {screen.settled} of {screen.asked} answers; {screen.calls_saved} of "
+        f"them ({share}) were not judged"
+    ]
+    if screen.control:
+        lines.append(
+            f"of {screen.control} verdicts on settled answers that were judged all the same, {screen.agreed} "
+            f"({percent(screen.agreed / screen.control)}, 95 % {interval_text(screen.interval)}) agree with the encoder"
+        )
+    else:
+        lines.append("no settled answer was judged all the same, so the loss in agreement is not known")
+    return Section(title="Staged evaluation", lines=tuple(lines))
 
 
 def _refusals(summary: RunSummary) -> Section:

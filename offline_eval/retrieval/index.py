@@ -4,7 +4,6 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from itertools import islice
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -88,6 +87,7 @@ def build_index(
         raise DataError(f"{folder}: exists and is no index; choose another folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
     building = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    building.chmod(0o755)  # a temporary folder is for its owner alone, an index is not
     tell = progress or (lambda stage, done, total: None)
     try:
         manifest = _build(documents, building, settings, embedder=embedder, languages=languages, tell=tell)
@@ -279,7 +279,7 @@ def _check_language(store: PassageStore, model: str, languages: Sequence[str]) -
 
 
 def _texts(store: PassageStore, progress: Callable[[int, int], None]) -> Iterator[str]:
-    for number, passage in enumerate(islice(store, None), start=1):
+    for number, passage in enumerate(store, start=1):
         yield searchable_text(passage)
         if number % _TOLD_EVERY == 0:
             progress(number, len(store))

@@ -56,7 +56,7 @@ def test_a_verdict_is_two_requests_with_the_label_written_in_the_second() -> Non
 
     verdicts, reasons = split(RubricVerdict("small", ScriptedEngine(script)).run([question()]))
     assert [request.prefill for request in seen] == ['{"grade":', '{"grade":2,']
-    assert (verdicts[0].judge, verdicts[0].rubric, verdicts[0].verdict.grade) == ("small", "faithfulness.en@1", 2)
+    assert (verdicts[0].judge, verdicts[0].rubric, verdicts[0].verdict.grade) == ("small", "faithfulness.en@2", 2)
     assert json.loads(reasons[0].whole or "") == {"grade": 2, "evidence": "scripted", "reason": "scripted"}
     assert reasons[0].quote_verbatim is False
     assert reasons[0].provenance == verdicts[0].provenance

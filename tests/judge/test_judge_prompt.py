@@ -66,6 +66,20 @@ def test_label_and_reason_are_asked_with_the_same_words() -> None:
     assert reason.constraint == ObjectTail(fields={"evidence": 120, "reason": 160})
 
 
+@pytest.mark.parametrize(
+    ("language", "opening"), [("en", "Worked example {} (other material):"), ("zh", "示例{}（另一份材料）：")]
+)
+def test_examples_are_numbered_in_the_rubrics_order(language: str, opening: str) -> None:
+    rubric = load_rubric("faithfulness", language)
+    text = label_request(FULL, rubric).messages[0].content
+    places = []
+    for number, example in enumerate(rubric.examples, 1):
+        marks = (opening.format(number), f"{example.material['answer']}\n", f'{{"grade":{example.label},')
+        assert [text.count(mark) for mark in marks] == [1, 1, 1]
+        places += [text.index(mark) for mark in marks]
+    assert places == sorted(places)
+
+
 def test_letter_labels_are_json_strings() -> None:
     rubric = load_rubric("preference", "zh")
     assert label_request(FULL, rubric).prefill == '{"preference":"'

@@ -92,7 +92,30 @@ def test_examples_keep_the_limits_that_the_judge_has_to_keep(rubric: Rubric) -> 
 def test_a_rubric_is_short_enough_for_a_small_judge(rubric: Rubric) -> None:
     parts = [rubric.role, rubric.task, *(level.criterion for level in rubric.levels)]
     assert sum(len(part) for part in parts) < (900 if rubric.language == "en" else 400)
-    assert len(rubric.examples) <= 2
+    examples = [text for example in rubric.examples for text in (*example.material.values(), example.reason)]
+    assert sum(len(part) for part in examples) < (600 if rubric.language == "en" else 200)
+
+
+@every_rubric
+def test_every_label_has_exactly_one_example(rubric: Rubric) -> None:
+    # A small judge that is shown one label alone gives that label to nearly every response.
+    assert sorted(example.label for example in rubric.examples) == sorted(rubric.labels)
+
+
+@every_rubric
+def test_the_examples_differ_in_the_answer_alone(rubric: Rubric) -> None:
+    shared = [
+        {block: text for block, text in example.material.items() if block not in ("answer", "other_answer")}
+        for example in rubric.examples
+    ]
+    assert shared == [shared[0]] * len(rubric.labels)
+    answers = {(example.material["answer"], example.material.get("other_answer")) for example in rubric.examples}
+    assert len(answers) == len(rubric.labels)
+
+
+def test_the_last_example_is_not_of_the_same_label_in_every_graded_rubric() -> None:
+    # Should the place of an example pull a judge, it must not pull every dimension to the same grade.
+    assert {load_rubric(name, "en").examples[-1].label for name in GRADED} == {"1", "2", "3"}
 
 
 @every_rubric

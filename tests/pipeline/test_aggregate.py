@@ -135,6 +135,10 @@ def test_label_histograms_count_every_verdict(summary: RunSummary) -> None:
     }
 
 
+def test_labels_on_the_wire_have_their_display_names_in_every_language_used(summary: RunSummary) -> None:
+    assert summary.level_names == {"1": "fail / 不合格", "2": "pass / 合格", "3": "excellent / 优秀"}
+
+
 def test_correlations_equal_scipys(summary: RunSummary) -> None:
     found = {(c.first, c.second): c for c in summary.correlations}
     columns = list(zip(*GRADES.values(), strict=True))

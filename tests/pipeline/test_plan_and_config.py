@@ -62,7 +62,7 @@ def test_the_order_of_passages_is_content() -> None:
 
 
 def test_rubrics_of_both_languages_are_part_of_the_configuration() -> None:
-    assert set(rubric_hashes(["relevance"])) == {"relevance.en@1", "relevance.zh@1"}
+    assert set(rubric_hashes(["relevance"])) == {"relevance.en@2", "relevance.zh@2"}
 
 
 def test_families_are_warned_about() -> None:

@@ -149,6 +149,7 @@ def _views(text: str) -> RunSummary:
         systems=(text,),
         estimates=(),
         labels={},
+        level_names={},
         correlations=(),
         refusals=(),
         judge_counts=(),

@@ -54,7 +54,7 @@ def _piece(dimension: str, verdict: Verdict, judge: str, role: str) -> VerdictEv
         {
             "response_key": "system/c1",
             "dimension": dimension,
-            "rubric": f"{dimension}.en@1",
+            "rubric": f"{dimension}.en@2",
             "judge": judge,
             "role": role,
             "guarantee": Guarantee.GRAMMAR,

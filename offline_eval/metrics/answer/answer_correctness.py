@@ -6,7 +6,8 @@ Range: 0 to 1. Higher is better; 1 when everything is said and nothing is denied
   neither confirms nor denies cost nothing, unlike in `claim_f1`.
 Needs: checks `claims` and `entailment`; the case's reference. With an encoder that tells supported from unsupported
   only, contradictions stay unseen and it equals `claim_recall_reference`.
-Undefined: no reference or an unanswerable case.
+Undefined: no reference or an unanswerable case. An answer of one name does not entail a whole sentence of the
+  reference; `correctness_grade` reads it beside the question.
 Differs: ragas mixes a statement F1 over two sets with embedding similarity; DeepEval leaves it to a judge's rating;
   here it is counted. Identical answers are right by rule, in any language.
 Source: ours.

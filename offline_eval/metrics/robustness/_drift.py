@@ -40,8 +40,9 @@ class ScoreDrift:
         self._span = span
 
     def comparing(self, of: str, *, low: float, high: float) -> "ScoreDrift":
-        """The same drift of another metric, whose values lie in [low, high]."""
-        return ScoreDrift(self.name, self.__doc__ or "", over=self._over, of=of, span=high - low)
+        """The same drift of another metric, whose values lie in [low, high]; its name says which."""
+        name = f"{self.name}(of={of})"
+        return ScoreDrift(name, self.__doc__ or "", over=self._over, of=of, span=high - low)
 
     def score_group(self, case: Case, responses: Sequence[Response], scores: Sequence[Score]) -> Score:
         """The drift of one system on one case.

@@ -4,7 +4,7 @@ Definition: mean, over all pairs of responses of one system to one case, of the 
   by the metric's range. Compared are attempts at the same wording that were given the same passages in different
   orders.
 Range: 0 (the same score every time) to 1. Lower is better.
-Needs: the scores of one metric, `faithfulness` unless another is named.
+Needs: the scores of one metric: `faithfulness`, or another as in `passage_order_score_drift(of=total_grade)`.
 Undefined: no such attempts (`nothing_to_compare`), or fewer than two responses with a score. One failed score makes
   it failed.
 Differs: ragas, DeepEval and RAGChecker have none.

@@ -3,7 +3,7 @@
 Definition: mean, over all pairs of responses of one system to one case, of the distance between their scores, divided
   by the metric's range. Compared are first attempts at the query and its variants.
 Range: 0 (the same score every time) to 1. Lower is better.
-Needs: the scores of one metric, `faithfulness` unless another is named.
+Needs: the scores of one metric: `faithfulness`, or another as in `variant_score_drift(of=total_grade)`.
 Undefined: no variants (`nothing_to_compare`), or fewer than two responses with a score. One failed score makes it
   failed.
 Differs: ragas, DeepEval and RAGChecker have none.

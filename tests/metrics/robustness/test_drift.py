@@ -74,6 +74,7 @@ def test_order_is_compared_among_the_same_passages_only() -> None:
 def test_another_metric_is_divided_by_its_range() -> None:
     asked = [respond(), respond(attempt=2)]
     metric = METRICS.load("attempt_score_drift").comparing("total_grade", low=1.0, high=3.0)
+    assert metric.name == "attempt_score_drift(of=total_grade)"
     assert (metric.of, metric.score_group(CASE, asked, scores(asked, 3.0, 2.0)).value) == ("total_grade", 0.5)
 
 
