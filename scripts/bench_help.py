@@ -20,9 +20,7 @@ def main() -> None:
         f"print([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.strip()
-    print(
-        f"--help takes {ratio:.2f} x `import click` (median of {RUNS}, at most 4 wanted); heavy modules loaded: {loaded}"
-    )
+    print(f"--help takes {ratio:.2f} x `import click` (median of {RUNS}, at most 4 wanted); heavy modules: {loaded}")
 
 
 def _seconds(command: list[str]) -> float:

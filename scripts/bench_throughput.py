@@ -1,7 +1,7 @@
 """Our run's throughput against plain `LLM.generate` on the same prompts, in one process; prints the ratio.
 
-Both sides use one loaded vLLM engine. The plain side is handed every prompt, already encoded, in one call for the labels
-and one for the reasons; our side runs checks, batches, commits and reads results back.
+Both sides use one loaded vLLM engine. The plain side is handed every prompt, already encoded, in one call for the
+labels and one for the reasons; our side runs checks, batches, commits and reads results back.
 """
 
 import argparse
@@ -42,7 +42,8 @@ def main() -> None:
         ours = _timed(engine, lambda: _run(engine, arguments))
         ratios.append(plain / ours)
         print(
-            f"round {number + 1}: plain {plain:.1f} s, ours {ours:.1f} s ({len(labels) / ours:.2f} verdicts/s), ratio {plain / ours:.2f}"
+            f"round {number + 1}: plain {plain:.1f} s, ours {ours:.1f} s ({len(labels) / ours:.2f} verdicts/s), "
+            f"ratio {plain / ours:.2f}"
         )
     print(f"throughput of a run / plain LLM.generate: median {sorted(ratios)[ROUNDS // 2]:.2f} (at least 0.9 wanted)")
 

@@ -9,11 +9,13 @@ import argparse
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from offline_eval.engines.embedder import SentenceEmbedder
 from offline_eval.engines.feature_scorer import BASE_EMBEDDER, load_scorer_data
 from offline_eval.engines.token_alignment import ALIGNMENT, TokenAligner
 from offline_eval.models.installed import require_installed
@@ -30,16 +32,39 @@ SEED = 0
 OVERLAP, COSINE, MAJORITY, DEFAULT, WORDS_ONLY = "overlap", "cosine", "majority", "default", "default, words only"
 
 
-def measured_set(table: FeatureTable) -> list[dict[str, Any]]:
-    """One row a scorer."""
+def cosines(table: FeatureTable, *, dtype: str, cache: Path | None) -> Floats:
+    """Cosine of the two texts' vectors, shape (n,); long texts as the embedder embeds them, in windows."""
+    file = cache / f"{table.name}-{table.data_hash[:12]}-cosine.json" if cache else None
+    if file is not None and file.is_file():
+        return np.array(json.loads(file.read_text("utf-8")))
+    model = require_installed(BASE_EMBEDDER)
+    embedder = SentenceEmbedder(replace(model, config=model.config.model_copy(update={"dtype": dtype})))
+    first = embedder.embed([pair.premise for pair in table.pairs])
+    second = embedder.embed([pair.hypothesis for pair in table.pairs])
+    found: Floats = (first * second).sum(axis=1).astype(np.float64)
+    if file is not None:
+        file.write_text(json.dumps(found.tolist()), encoding="utf-8")
+    return found
+
+
+def measured_set(table: FeatureTable, cosine: Floats | None) -> list[dict[str, Any]]:
+    """One row a scorer.
+
+    Args:
+        table: The whole set.
+        cosine: Of its pairs, shape (n,); None where the embedder does not speak the language.
+    """
     task = SETS[table.name].task
     data = load_scorer_data(f"default-{task}")
     fit, report = table.parted()
     with_encoder = ALIGNMENT[0] in table.names
     columns = {MAJORITY: (np.zeros(len(fit.pairs)), np.zeros(len(report.pairs)))}
     columns[OVERLAP] = (fit.column("content_words"), report.column("content_words"))
+    if cosine is not None:
+        reported = {pair.group for pair in report.pairs}
+        is_reported = np.array([pair.group in reported for pair in table.pairs])
+        columns[COSINE] = (cosine[~is_reported], cosine[is_reported])
     if with_encoder:
-        columns[COSINE] = (fit.column("cosine"), report.column("cosine"))
         words = [part._replace(features=part.features[:, : -len(ALIGNMENT)]) for part in (fit, report)]
         columns[WORDS_ONLY] = (scores(words[0], data), scores(words[1], data))
     columns[DEFAULT] = (scores(fit, data), scores(report, data))
@@ -107,7 +132,8 @@ def print_table(rows: list[dict[str, Any]]) -> None:
         ]
         name = f"{row['set']} ({row['pairs']} pairs, {row['groups']} groups by {row['grouped_by']})"
         print(
-            f"| {name} | {row['scorer']} | {shown(row['auroc'])} | {shown(row['balanced_accuracy'])} | {' | '.join(gains)} |"
+            f"| {name} | {row['scorer']} | {shown(row['auroc'])} | {shown(row['balanced_accuracy'])} "
+            f"| {' | '.join(gains)} |"
         )
 
 
@@ -127,7 +153,9 @@ def main() -> int:
     rows = []
     for name in options.sets:
         print(f"measuring {name}", file=sys.stderr, flush=True)
-        rows += measured_set(feature_table(name, Path(options.data), aligner=aligner, cache=options.cache))
+        table = feature_table(name, Path(options.data), aligner=aligner, cache=options.cache)
+        spoken = SETS[name].language in aligner.model.config.languages
+        rows += measured_set(table, cosines(table, dtype=options.dtype, cache=options.cache) if spoken else None)
     print_table(rows)
     if options.json:
         plain = [

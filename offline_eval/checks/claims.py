@@ -3,6 +3,7 @@
 Claims are stored once and read by every other check, so that all metrics count the same statements.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -15,6 +16,13 @@ from offline_eval.text.contentless import is_contentless
 from offline_eval.text.refusal import detect_refusal
 
 Source = Literal["answer", "reference"]
+
+# A bare yes or no speaks about the query; beside the sentence that says it in full it cannot be checked by itself.
+_STANCE = re.compile(
+    r"(?:yes|no|possibly|maybe|perhaps|probably|correct|not necessarily|是的?|不是的?|可以的?|不可以|能|不能|会|不会|行|不行|"
+    r"对的?|不对|需要|不需要|有|没有|不一定|可能)[\W_]*",
+    re.IGNORECASE,
+)
 
 
 class ClaimsCheck:
@@ -62,8 +70,9 @@ class ClaimsCheck:
 
 
 def claims_of(text: str) -> tuple[Claim, ...]:
-    """A text's claims with their places."""
-    return tuple(Claim(text=claim.text, start=claim.start, end=claim.end) for claim in split_claims(text))
+    """A text's claims with their places; a bare yes or no is left out where other claims stand beside it."""
+    claims = tuple(Claim(text=claim.text, start=claim.start, end=claim.end) for claim in split_claims(text))
+    return tuple(claim for claim in claims if not _STANCE.fullmatch(claim.text)) or claims
 
 
 def states_nothing(answer: str) -> str | None:

@@ -34,8 +34,7 @@ def command(format: str) -> int:
         click.echo(json.dumps(facts, ensure_ascii=False, indent=1))
     else:
         for name, value in facts.items():
-            click.echo(
-                f"{name.replace('_', ' ')}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
-            )
+            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            click.echo(f"{name.replace('_', ' ')}: {shown}")
         click.echo("ready" if ready else "not ready")
     return 0 if ready else 3

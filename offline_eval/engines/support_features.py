@@ -3,8 +3,9 @@
 Why: a small encoder misses a wrong figure or name that counting finds at once; together they see more than either.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import lru_cache
+from itertools import pairwise
 from math import log1p
 from typing import NamedTuple
 
@@ -66,7 +67,7 @@ def lexical_features(text: str, claim: str) -> tuple[float, ...]:
         claim: The claim; for answerability, the query.
 
     Returns:
-        One finite number for each name of `LEXICAL`. A share of nothing is 1, so that a claim without figures lacks none.
+        One finite number for each name of `LEXICAL`; a share of nothing is 1.
     """
     whole, part = _taken_apart(text), _taken_apart(claim)
     best = _best_sentence(whole, part.content)
@@ -118,7 +119,7 @@ def _best_sentence(text: _Text, claim: Sequence[str]) -> int:
     return shares.index(max(shares)) if shares else 0
 
 
-def _share(wanted: Sequence[object], known: set[object] | frozenset[str] | set[str]) -> float:
+def _share(wanted: Sequence[object], known: Set[object]) -> float:
     return sum(item in known for item in wanted) / len(wanted) if wanted else 1.0
 
 
@@ -127,7 +128,7 @@ def _stem(word: str) -> str:
 
 
 def _pairs(items: Sequence[str]) -> list[tuple[str, str]]:
-    return list(zip(items, items[1:], strict=False))
+    return list(pairwise(items))
 
 
 def _runs(normal: str) -> list[str]:

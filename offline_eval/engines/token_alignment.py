@@ -18,10 +18,11 @@ largest cosine of the claim with a window of the text; cosine with the best sent
 _BATCH_TOKENS = 2048
 _LARGEST_BATCH = 64
 _WINDOW_CHARACTERS = 900  # of whole sentences, well inside 256 tokens of English
-_FUNCTION_WORDS = frozenset(
-    "the a an of to in and or is are was were be been it its this that for on at by with as from has have had he she "
-    "they his her their do does did what which who when where how".split()
-)
+_FUNCTION = """
+    the a an of to in and or is are was were be been it its this that for on at by with as from has have had he she they
+    his her their do does did what which who when where how
+"""
+_FUNCTION_WORDS = frozenset(_FUNCTION.split())
 
 
 class _States(NamedTuple):

@@ -30,7 +30,8 @@ def resolve_metrics(wanted: Sequence[str], panel: Panel) -> tuple[str, ...]:
     """The metrics that names and groups mean, each once, in the order in which they were wanted.
 
     Args:
-        wanted: Metrics (`faithfulness`, `ndcg@10`, `variant_score_drift(of=total_grade)`), groups (`claims`) or `all`; commas separate several.
+        wanted: Metrics (`faithfulness`, `ndcg@10`, `variant_score_drift(of=total_grade)`),
+            groups (`claims`) or `all`; commas separate several.
         panel: Its examiners are the group `panel`.
 
     Raises:

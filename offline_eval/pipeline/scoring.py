@@ -21,7 +21,12 @@ def score_all(
     Returns:
         Metric to key to score; the key is the response's, or system and case for a group metric.
     """
-    return {metric.name: _scores(metric, items, evidence) for metric in metrics}
+    found = {m.name: _scores(m, items, evidence) for m in metrics if not isinstance(m, GroupMetric)}
+    for metric in metrics:
+        if isinstance(metric, GroupMetric):
+            base = found.get(metric.of or "") or _scores_of(metric, items, evidence)
+            found[metric.name] = _group_scores(metric, items, base)
+    return {metric.name: found[metric.name] for metric in metrics}
 
 
 def scored_keys(metric: AnyMetric, items: Sequence[Item]) -> list[str]:
@@ -30,18 +35,30 @@ def scored_keys(metric: AnyMetric, items: Sequence[Item]) -> list[str]:
     return list(dict.fromkeys(of(item) for item in items))
 
 
-def _scores(metric: AnyMetric, items: Sequence[Item], evidence: Mapping[str, Sequence[Evidence]]) -> dict[str, Score]:
-    if not isinstance(metric, GroupMetric):
-        return {_key(item): metric.score(item.case, item.response, evidence.get(_key(item), ())) for item in items}
+def _scores(metric: Metric, items: Sequence[Item], evidence: Mapping[str, Sequence[Evidence]]) -> dict[str, Score]:
+    return {_key(item): metric.score(item.case, item.response, evidence.get(_key(item), ())) for item in items}
+
+
+def _scores_of(
+    group_metric: GroupMetric, items: Sequence[Item], evidence: Mapping[str, Sequence[Evidence]]
+) -> dict[str, Score]:
+    """Scores of the metric a group metric compares, which was not asked for itself."""
+    base = None if group_metric.of is None else load_metric(group_metric.of)
+    return {} if base is None or isinstance(base, GroupMetric) else _scores(base, items, evidence)
+
+
+def _group_scores(metric: GroupMetric, items: Sequence[Item], base: Mapping[str, Score]) -> dict[str, Score]:
     groups: dict[str, list[Item]] = {}
     for item in items:
         groups.setdefault(_group_key(item), []).append(item)
-    base = None if metric.of is None else load_metric(metric.of)
-    found = {}
-    for key, group in groups.items():
-        scores = [] if base is None else list(_scores(base, group, evidence).values())
-        found[key] = metric.score_group(group[0].case, [item.response for item in group], scores)
-    return found
+    return {
+        key: metric.score_group(
+            group[0].case,
+            [item.response for item in group],
+            [base[_key(item)] for item in group if _key(item) in base],
+        )
+        for key, group in groups.items()
+    }
 
 
 def _key(item: Item) -> str:

@@ -1,4 +1,4 @@
-"""Makes the default support and answerability scorers from published sets: features, fit, and figures on other groups."""
+"""Makes the default support and answerability scorers from published sets: features, fit, and the cut."""
 
 import json
 from collections.abc import Sequence

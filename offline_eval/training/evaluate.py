@@ -1,6 +1,6 @@
 """Held-out scores of a trained encoder, beside counting common words, which a small encoder does not always beat."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -47,6 +47,7 @@ def evaluate(data: LabelledSet, examples: Sequence[Example], rows: Sequence[Sequ
     labels = np.array([example.label for example in examples], dtype=np.float64)
     overlap = np.array([_overlap(data, example) for example in examples])
     outputs = np.array(rows, dtype=np.float64)  # (n, n_outputs)
+    statistic: Callable[..., float | Undefined]
     if data.task == "alignment":
         statistic, truth, score = spearman, labels, outputs[:, 0]
         extra = {"Pearson": measure(pearson, [score, truth], clusters=groups, seed=seed)}

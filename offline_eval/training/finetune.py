@@ -224,11 +224,11 @@ def _load(data: LabelledSet, base: InstalledModel, settings: TrainSettings) -> t
     from transformers.utils import logging
 
     if settings.max_tokens > base.config.context_length:
-        # The embedder's stated window may be below what its positions allow; the positions decide below.
-        progress_limit = _positions(base.folder)
-        if settings.max_tokens > progress_limit:
-            raise UsageError(f"--max-tokens {settings.max_tokens} exceeds the {progress_limit} that the base can read")
-    labels = {"num_labels": 1}
+        # An embedder's stated window may be below what its positions allow.
+        limit = _positions(base.folder)
+        if settings.max_tokens > limit:
+            raise UsageError(f"--max-tokens {settings.max_tokens} exceeds the {limit} that the base can read")
+    labels: dict[str, Any] = {"num_labels": 1}
     if data.classes:
         labels = {
             "num_labels": len(data.classes),

@@ -68,7 +68,8 @@ def balanced_weights(labels: Floats, sets: Sequence[str]) -> Floats:
     cells = [(name, float(label)) for name, label in zip(sets, labels, strict=True)]
     counts = {cell: cells.count(cell) for cell in set(cells)}
     weights = np.array([1.0 / counts[cell] for cell in cells])
-    return weights * (labels.size / weights.sum())
+    balanced: Floats = weights * (labels.size / weights.sum())
+    return balanced
 
 
 def predict(model: LinearModel, features: Floats) -> Floats:
@@ -106,6 +107,6 @@ def choose_ridge(
 
 
 def _safe_step(curvature: Floats, gradient: Floats) -> Floats:
-    step: Floats = np.linalg.solve(curvature + 1e-9 * np.eye(len(gradient)), gradient)
+    step: Floats = np.asarray(np.linalg.solve(curvature + 1e-9 * np.eye(len(gradient)), gradient), dtype=np.float64)
     longest = float(np.abs(step).max())
     return step if longest < 10 else step * (10 / longest)

@@ -1,4 +1,4 @@
-"""Published labelled sets as pairs with a group each, so that nothing of one claim, evidence or article is on both sides.
+"""Published labelled sets as pairs with a group each, so that no claim, evidence or article is on both sides.
 
 Why groups: two pairs that share a claim or a passage are not independent; a split that ignores it flatters.
 """
@@ -107,8 +107,8 @@ def read_xquad(folder: Path, language: str) -> list[GroupedPair]:
 def read_cmrc(folder: Path) -> list[GroupedPair]:
     """Each question with its paragraph and with the paragraph most like it in words, of the whole set.
 
-    Articles have one paragraph each here, so none can be swapped inside an article. The other paragraph is chosen by its
-    likeness to the paragraph, not to the question, which would favour or punish word overlap.
+    Articles have one paragraph each here, so none can be swapped inside an article. The other paragraph is chosen by
+    its likeness to the paragraph, not to the question, which would favour or punish word overlap.
     """
     from offline_eval.text.words import content_words
 

@@ -41,6 +41,20 @@ def test_an_answer_without_statements_says_why(answer: str, because: str) -> Non
     assert (found.claims, found.none_because, found.status) == ((), because, Status.SCORED)
 
 
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        ("Yes. It opens at nine.", ["It opens at nine."]),
+        ("不可以。宿舍禁止饲养宠物。", ["宿舍禁止饲养宠物。"]),
+        ("Yes.", ["Yes."]),
+        ("No room is free.", ["No room is free."]),
+        ("可以申请。", ["可以申请。"]),
+    ],
+)
+def test_a_bare_yes_or_no_is_no_claim_beside_another(answer: str, left: list[str]) -> None:
+    assert [claim.text for claim in claims(make_item(answer), "answer").claims] == left
+
+
 def test_the_reference_of_an_unanswerable_case_is_nothing_to_compare_with() -> None:
     item = make_item("Nine.", reference="The documents do not say.", answerable=False)
     assert claims(item, "reference").status_reason == "unanswerable"

@@ -14,7 +14,8 @@ from offline_eval.models.config import FolderSource, ModelConfig
 from offline_eval.models.installed import describe_folder
 from tests.support.tiny_encoders import make_tiny_encoder
 
-WORDS = "the staff receive 26 days of annual leave a year 员工 每年 享有 年假 not in addition".split()
+TEXT = "the staff receive 26 days of annual leave a year 员工 每年 享有 年假 not in addition"
+WORDS = TEXT.split()
 PAIRS = [(" ".join(WORDS[: n % 13 + 1]), " ".join(WORDS[n % 7 : n % 7 + 3])) for n in range(40)]
 
 

@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
-_WORDS = """the a of to in and or is are was not no staff receive days day annual leave year years public holidays england
-in addition may be carried over until april weeks pay full part time passage query answer claim 26 25 8 30 5 20 yes who what when
-how many
-? . , : ( ) - '""".split()
+_WORDS = """
+    the a of to in and or is are was not no staff receive days day annual leave year years public holidays england
+    addition may be carried over until april weeks pay full part time passage query answer claim 26 25 8 30 5 20 yes who
+    what when how many ? . , : ( ) - '
+"""
 _CHINESE = "员工每年享有年假天不可以结转月日报销需要什么材料发票申请表部门经理审批十五个工作的"
 
 
@@ -17,7 +18,16 @@ def make_tiny_encoder(folder: Path, *, labels: int, seed: int = 0, hidden: int =
 
     folder.mkdir(parents=True, exist_ok=True)
     letters = [chr(code) for code in range(ord("a"), ord("z") + 1)] + [str(digit) for digit in range(10)]
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{letter}" for letter in letters), *_WORDS]
+    words = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *letters,
+        *(f"##{letter}" for letter in letters),
+        *_WORDS.split(),
+    ]
     vocabulary = list(dict.fromkeys([*words, *_CHINESE]))
     _write_tokenizer(folder, vocabulary)
     config = BertConfig(

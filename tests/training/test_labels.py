@@ -69,7 +69,9 @@ def test_rows_that_share_a_text_or_a_named_group_stay_together(tmp_path: Path) -
         {"query": "q4", "passage": "p4", "label": 0, "group": "g"},
         {"query": "q5", "passage": "p5", "label": 0},
     ]
-    groups = [example.group for example in read_labels(write(tmp_path / "d.jsonl", rows), task="answerability").examples]
+    groups = [
+        example.group for example in read_labels(write(tmp_path / "d.jsonl", rows), task="answerability").examples
+    ]
     assert len(set(groups[:3])) == 1
     assert groups[3] == groups[4]
     assert len(set(groups)) == 3

@@ -148,7 +148,9 @@ def test_pairs_beyond_the_limit_are_left_out_and_counted(tmp_path: Path, base: P
     path = labels(tmp_path / "d.jsonl", task="answerability")
     with path.open("a") as stream:
         for number in range(40):
-            stream.write(json.dumps({"query": f"long {number}", "passage": "leave " * 100 + str(number), "label": 1}) + "\n")
+            stream.write(
+                json.dumps({"query": f"long {number}", "passage": "leave " * 100 + str(number), "label": 1}) + "\n"
+            )
     _, _, trained = trained_on(path, base, "answerability", epochs=1)
     assert sum(trained.too_long.values()) == 40
 
