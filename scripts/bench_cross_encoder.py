@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import offline_eval.demo
 from offline_eval.core.protocols import Failure
 from offline_eval.engines.cross_encoder import CrossEncoderScorer
 from offline_eval.models.config import FolderSource, ModelConfig
@@ -20,9 +21,10 @@ from offline_eval.models.installed import describe_folder, require_installed
 
 
 def mixed_pairs(n: int, *, seed: int = 0) -> list[tuple[str, str]]:
-    """Questions of 4 to 20 words with passages of 5 to 300, the lengths drawn evenly on a log scale."""
+    """Questions of 4 to 20 words with passages of 5 to 300 (at most 512 tokens), lengths even on a log scale."""
     draw = random.Random(seed)
-    words = Path(__file__).read_text("utf-8").split()
+    handbook = Path(offline_eval.demo.__file__).parent / "handbook" / "en"
+    words = [word for path in sorted(handbook.glob("*.md")) for word in path.read_text("utf-8").split()]
     pairs = []
     for _ in range(n):
         length = round(5 * 60 ** draw.random())

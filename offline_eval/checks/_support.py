@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from offline_eval.checks._chunks import Span, chunk_spans, estimated_tokens
+from offline_eval.checks._statements import denied_at
 from offline_eval.core.evidence import Support
 from offline_eval.core.protocols import Failure, PairScorer
 from offline_eval.text.language import detect_language
@@ -63,13 +64,14 @@ def support_of(
 
 
 def by_rule(premise: str, hypothesis: str, *, relation: Relation = "entails") -> Support | None:
-    """What needs no model: nothing supports by silence, and a text supports what it says in the same words.
+    """What needs no model: silence, the same words, the same statement with another number.
 
-    Words do not answer a query by repeating it, so the second holds for entailment alone.
+    Words do not answer a query by repeating it, so only the first holds beside entailment.
 
     Returns:
         No support from a premise without a letter or digit; full support when the hypothesis is the premise or one of
-        its sentences (case, width and marks aside); else None.
+        its sentences (case, width and marks aside); a contradiction when the premise has the same statement with
+        another number or date; else None.
     """
     if not any(map(str.isalnum, premise)):
         return Support(entailment=0.0, decided_by="rule")
@@ -84,7 +86,8 @@ def by_rule(premise: str, hypothesis: str, *, relation: Relation = "entails") ->
                 return Support(
                     entailment=1.0, contradiction=0.0, chunk=(sentence.start, sentence.end), decided_by="rule"
                 )
-    return None
+    denied = denied_at(premise, hypothesis)
+    return None if denied is None else Support(entailment=0.0, contradiction=1.0, chunk=denied, decided_by="rule")
 
 
 def unspoken_language(

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from offline_eval.checks._provenance import provenance
 from offline_eval.checks._support import Pair, support_of, unspoken_language
-from offline_eval.checks.claims import states_nothing
+from offline_eval.checks.claims import claims_of, states_nothing
 from offline_eval.core.evidence import CitationsEvidence, CitedStatement, Evidence, Support
 from offline_eval.core.protocols import EngineKind, Item, PairScorer
 from offline_eval.core.records import Passage, Response
 from offline_eval.core.results import Status
-from offline_eval.text.claims import split_claims
 from offline_eval.text.sentences import split_sentences
 
 _BRACKETS = re.compile(
@@ -155,10 +154,11 @@ def _statements(response: Response) -> list[_Statement]:
     listed = tuple(passage for passage in passages if {passage.id, passage.doc_id} & set(response.citations))
     sentences = split_sentences(answer)
     found = []
-    for claim in split_claims(answer):
-        cited, unknown = find_citations(answer[claim.start : claim.end], passages)
+    for claim in claims_of(answer):
+        start = claim.start or 0
+        cited, unknown = find_citations(answer[start : claim.end], passages)
         if not cited and not unknown:
-            around = next((s.text for s in sentences if s.start <= claim.start < s.end), "")
+            around = next((s.text for s in sentences if s.start <= start < s.end), "")
             cited, unknown = find_citations(around, passages)
         if whole == ((), ()):
             cited = listed

@@ -19,8 +19,8 @@ Source = Literal["answer", "reference"]
 
 # A bare yes or no speaks about the query; beside the sentence that says it in full it cannot be checked by itself.
 _STANCE = re.compile(
-    r"(?:yes|no|possibly|maybe|perhaps|probably|correct|not necessarily|是的?|不是的?|可以的?|不可以|能|不能|会|不会|行|不行|"
-    r"对的?|不对|需要|不需要|有|没有|不一定|可能)[\W_]*",
+    r"(?:yes|no|possibly|maybe|perhaps|probably|correct|not necessarily|是的?|不是的?|可以的?|不可以|能|不能|会|不会|"
+    r"行|不行|对的?|不对|需要|不需要|有|没有|不一定|可能)[\W_]*",
     re.IGNORECASE,
 )
 

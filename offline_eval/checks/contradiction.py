@@ -3,46 +3,21 @@
 A generator that is given both versions picks one without saying so; the reader should know that there were two.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
 
 from offline_eval.checks._provenance import provenance
+from offline_eval.checks._statements import SAME_SUBJECT, Rule, conflict_by_rule, overlap, statement_of
 from offline_eval.checks._support import unspoken
 from offline_eval.core.evidence import Conflict, ContradictionEvidence, Evidence
 from offline_eval.core.protocols import EngineKind, Failure, Item, PairScorer
-from offline_eval.text.negation import find_negations, is_negated
-from offline_eval.text.numbers import find_quantities
 from offline_eval.text.sentences import split_sentences
-from offline_eval.text.words import content_words
 
-Rule = Literal["number", "date", "negation"]
-
-SAME_STATEMENT = 0.6
-"""Share of content words (numbers and denials apart) two sentences have in common, from which a rule compares them."""
-SAME_SUBJECT = 0.3
-"""The same share, from which a model is asked."""
 CONTRADICTS = 0.5
 """Probability from which the model's contradiction counts; it has to hold in both directions."""
 
-_DATES = ("date", "time")
-_YEAR = re.compile(r"1\d{3}|20\d{2}")
 _DIGITS = 6
-
-
-class Statement(NamedTuple):
-    """A sentence taken apart.
-
-    Attributes:
-        words: Its content words without quantities and denials.
-        values: Kind and unit of a quantity to the values it has.
-    """
-
-    text: str
-    words: frozenset[str]
-    values: dict[tuple[str, str], frozenset[str]]
-    negated: bool
 
 
 class ContradictionCheck:
@@ -125,50 +100,6 @@ class _Comparison(NamedTuple):
             by=by,
             probability=probability,
         )
-
-
-def statement_of(sentence: str) -> Statement:
-    """Take a sentence apart into content words, quantities and denial."""
-    quantities = find_quantities(sentence)
-    values: dict[tuple[str, str], set[str]] = {}
-    for quantity in quantities:
-        is_year = quantity.kind == "number" and not quantity.unit and _YEAR.fullmatch(quantity.value) is not None
-        values.setdefault(("date" if is_year else quantity.kind, quantity.unit), set()).add(quantity.value)
-    spans = [(found.start, found.end) for found in quantities]
-    spans += [(found.start, found.end) for found in find_negations(sentence)]
-    hidden = {at for start, end in spans for at in range(start, end)}
-    bare = "".join(" " if at in hidden else character for at, character in enumerate(sentence))
-    return Statement(
-        text=sentence,
-        words=frozenset(content_words(bare)),
-        values={kind: frozenset(found) for kind, found in values.items()},
-        negated=is_negated(sentence),
-    )
-
-
-def overlap(first: Statement, second: Statement) -> float:
-    """Content words in common over all content words of both, in [0, 1]; 0 without any."""
-    union = first.words | second.words
-    return len(first.words & second.words) / len(union) if union else 0.0
-
-
-def conflict_by_rule(first: Statement, second: Statement) -> Rule | None:
-    """Decide whether two sentences that say the same thing say it with other numbers, dates or the opposite sign.
-
-    The rule: at least `SAME_STATEMENT` of the content words are shared. If exactly one kind of quantity (the same unit)
-    has values in both and none in common, that is a conflict; if several differ, the sentences speak of different
-    times or things. If no quantity differs and one of the two denies, that is one too.
-
-    Returns:
-        What contradicts, or None.
-    """
-    if overlap(first, second) < SAME_STATEMENT:
-        return None
-    shared = first.values.keys() & second.values.keys()
-    differing = [kind for kind in shared if not first.values[kind] & second.values[kind]]
-    if len(differing) == 1 and first.negated == second.negated:
-        return "date" if differing[0][0] in _DATES else "number"
-    return "negation" if not differing and first.negated != second.negated else None
 
 
 def _comparisons(item: Item) -> Iterator[_Comparison]:

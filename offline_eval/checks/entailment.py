@@ -61,7 +61,8 @@ class EntailmentCheck:
     ) -> list[Evidence]:
         """Every matrix of every response whose claims are known.
 
-        Empty passages support nothing, the same words support each other, a refusal says nothing: rules decide those.
+        Empty passages support nothing, the same words support each other, the same statement with another number or
+        date is a contradiction, a refusal says nothing: rules decide those.
         What is left and not in a language of the model makes its matrix `not_applicable (language: …)`.
         """
         grids = [grid for item in items for grid in _grids(item, evidence.get(item.response.key, ()))]

@@ -14,7 +14,7 @@ from offline_eval.models.installed import InstalledModel, require_installed
 
 KINDS = ("nli", "answerability", "alignment", "reranker")
 
-_BATCH_TOKENS = 2048  # on a CPU: what fits its caches is faster than a wide batch
+_BATCH_TOKENS = 1024  # on a CPU: what fits its caches is faster than a wide batch
 _BATCH_TOKENS_GPU = 65_536
 _LARGEST_BATCH = 256
 _CERTIFIED_BATCH = 16

@@ -123,8 +123,8 @@ class FeatureScorer:
             In the pairs' order: `entailment` and `neutral` for support, which knows no contradiction; `score` for
             answerability. All in [0, 1]; calibrated for labels that are equally frequent.
         """
-        distinct = list(dict.fromkeys(pairs))
-        fitting = [pair for pair in distinct if sum(map(len, pair)) <= _MOST_CHARACTERS]
+        # Sorted, so that the order of the pairs cannot move a score; pairs with one premise come together.
+        fitting = sorted({pair for pair in pairs if sum(map(len, pair)) <= _MOST_CHARACTERS})
         found = dict(zip(fitting, self._probabilities(fitting), strict=True))
         return [self._row(found[pair]) if pair in found else _too_long(pair) for pair in pairs]
 

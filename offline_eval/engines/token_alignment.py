@@ -17,6 +17,7 @@ largest cosine of the claim with a window of the text; cosine with the best sent
 
 _BATCH_TOKENS = 2048
 _LARGEST_BATCH = 64
+_PAIRS_AT_ONCE = 256  # so that memory does not grow with the number of pairs
 _WINDOW_CHARACTERS = 900  # of whole sentences, well inside 256 tokens of English
 _FUNCTION = """
     the a an of to in and or is are was were be been it its this that for on at by with as from has have had he she they
@@ -85,23 +86,45 @@ class TokenAligner:
         Returns:
             One number for each name of `ALIGNMENT` and each pair, in order.
         """
-        windows = {text: self._windows(text) for text, _ in pairs}
+        rows: list[tuple[float, ...]] = []
+        for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+            rows += self._features(pairs[start : start + _PAIRS_AT_ONCE])
+        return rows
+
+    def windows(self, text: str) -> list[str]:
+        """Windows of whole sentences that fit the model; a sentence too long for it is cut at its tokens."""
+        pieces: list[str] = []
+        for sentence in split_sentences(text):
+            for part in self._fitting(sentence.text):
+                if pieces and len(pieces[-1]) + len(part) < _WINDOW_CHARACTERS:
+                    pieces[-1] += f" {part}"
+                else:
+                    pieces.append(part)
+        return [part for piece in pieces for part in self._fitting(piece)] or [""]
+
+    def token_ids(self, text: str) -> list[int]:
+        """The text as the model reads it, with its special tokens; nothing is cut."""
+        ids: list[int] = self._tokenizer(text, truncation=False, verbose=False)["input_ids"]
+        return ids
+
+    def close(self) -> None:
+        """Forget the model."""
+        del self._network
+
+    def _features(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, ...]]:
+        windows = {text: self.windows(text) for text, _ in pairs}
         sentences = [best_sentence(text, claim) for text, claim in pairs]
         wanted = {piece for pieces in windows.values() for piece in pieces}
-        claims = {claim: self._windows(claim) for _, claim in pairs}
+        claims = {claim: self.windows(claim) for _, claim in pairs}
         wanted |= {piece for pieces in claims.values() for piece in pieces}
-        wanted |= {piece for sentence in sentences for piece in self._windows(sentence)[:1]}
+        wanted |= {piece for sentence in sentences for piece in self.windows(sentence)[:1]}
         states = self._encode(sorted(wanted))
         rows = []
         for (text, claim), sentence in zip(pairs, sentences, strict=True):
             whole = [states[piece] for piece in windows[text]]
             parts = [states[piece] for piece in claims[claim]]
-            rows.append(self._compare(parts, whole, states[self._windows(sentence)[0]]))
+            rows.append(self._compare(parts, whole, states[self.windows(sentence)[0]]))
         return rows
-
-    def close(self) -> None:
-        """Forget the model."""
-        del self._network
 
     def _compare(self, claim: Sequence[_States], text: Sequence[_States], sentence: _States) -> tuple[float, ...]:
         torch = self._torch
@@ -116,7 +139,7 @@ class TokenAligner:
 
     def _encode(self, texts: Sequence[str]) -> dict[str, _States]:
         torch = self._torch
-        encoded = self._tokenizer(list(texts), truncation=False, verbose=False)["input_ids"] if texts else []
+        encoded = [self.token_ids(text) for text in texts]
         order = sorted(range(len(texts)), key=lambda at: (len(encoded[at]), texts[at]))
         states: dict[str, _States] = {}
         while order:
@@ -149,17 +172,6 @@ class TokenAligner:
             if word not in special and word not in _FUNCTION_WORDS and any(map(str.isalnum, word))
         ]
         return _States(tokens=normalize(hidden[kept or [0]], dim=1), mean=normalize(hidden.mean(dim=0), dim=0))
-
-    def _windows(self, text: str) -> list[str]:
-        """Windows of whole sentences that fit the model; a sentence too long for it is cut at its tokens."""
-        pieces: list[str] = []
-        for sentence in split_sentences(text):
-            for part in self._fitting(sentence.text):
-                if pieces and len(pieces[-1]) + len(part) < _WINDOW_CHARACTERS:
-                    pieces[-1] += f" {part}"
-                else:
-                    pieces.append(part)
-        return [part for piece in pieces for part in self._fitting(piece)] or [""]
 
     def _fitting(self, text: str) -> list[str]:
         limit = self._window - 2

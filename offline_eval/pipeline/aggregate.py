@@ -2,19 +2,20 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import mean, stdev
+from statistics import stdev
 from typing import Any
 
 from offline_eval.core.errors import StoreError
 from offline_eval.core.evidence import Evidence, ReasonEvidence, RefusalEvidence, VerdictEvidence
 from offline_eval.core.protocols import Item
 from offline_eval.core.results import Estimate, Score, Status
-from offline_eval.core.summary import Correlation, JudgeCount, RefusalTable, ResponseView, RunSummary
+from offline_eval.core.summary import Correlation, RefusalTable, ResponseView, RunSummary
 from offline_eval.judge.panel import Panel
 from offline_eval.judge.routing import PanelVerdict, panel_verdict
 from offline_eval.judge.rubric import load_rubric
 from offline_eval.metrics.panel.total_grade import TotalGrade
 from offline_eval.pipeline.config import RunConfig, case_set_hash, responses_hash
+from offline_eval.pipeline.judge_counts import collapsed_judges, judge_counts
 from offline_eval.pipeline.metric_plan import load_metric
 from offline_eval.pipeline.plan import pair
 from offline_eval.pipeline.scoring import AnyMetric, score_all, scored_keys
@@ -27,7 +28,6 @@ from offline_eval.text.language import detect_language
 from offline_eval.text.query_type import classify_query
 
 WORST_SHOWN = 10
-COLLAPSE_LEAST, COLLAPSE_SHARE = 10, 0.9
 CORRELATION_RESAMPLES = 500  # enough for two digits of an interval; a report should not take long
 _NAMED = 5  # cases named in a warning
 _LOW, _HIGH = TotalGrade.low, TotalGrade.high
@@ -119,7 +119,7 @@ def summarize(results: Results) -> RunSummary:
         level_names=_level_names(found),
         correlations=tuple(_correlations(results)),
         refusals=tuple(_refusals(results)),
-        judge_counts=tuple(_judge_counts(results)),
+        judge_counts=tuple(judge_counts(results.pieces(), engine=results.config.engine)),
         n_verdicts=len(found),
         n_failed=sum(piece.verdict.status is Status.FAILED for piece in found),
         n_not_applicable=sum(piece.verdict.status is Status.NOT_APPLICABLE for piece in found),
@@ -135,7 +135,7 @@ def summarize(results: Results) -> RunSummary:
             *results.warnings,
             *_unfinished(results, found),
             *_unanswered(results),
-            *_collapsed(found),
+            *collapsed_judges(found),
         ),
     )
 
@@ -275,53 +275,6 @@ def _refusal_cell(item: Item, refusal: RefusalEvidence | None) -> str:
         return "unknown"
     first = "answerable" if item.case.answerable else "unanswerable"
     return f"{first}_{'refused' if refusal.refused else 'answered'}"
-
-
-def _judge_counts(results: Results) -> list[JudgeCount]:
-    verdicts: dict[str, list[VerdictEvidence]] = defaultdict(list)
-    reasons: dict[str, list[ReasonEvidence]] = defaultdict(list)
-    for piece in results.pieces():
-        if isinstance(piece, VerdictEvidence) and piece.verdict.decided_by == "judge":
-            verdicts[piece.judge].append(piece)
-        elif isinstance(piece, ReasonEvidence):
-            reasons[piece.judge].append(piece)
-    return [_judge_count(judge, pieces, reasons[judge], results.config.engine) for judge, pieces in verdicts.items()]
-
-
-def _judge_count(
-    judge: str, verdicts: Sequence[VerdictEvidence], reasons: Sequence[ReasonEvidence], engine: str
-) -> JudgeCount:
-    masses = [p.verdict.off_label_mass for p in verdicts if p.verdict.off_label_mass is not None]
-    return JudgeCount(
-        judge=judge,
-        engine=engine,
-        guarantee=verdicts[0].guarantee,
-        verdicts=len(verdicts),
-        failed=sum(piece.verdict.status is Status.FAILED for piece in verdicts),
-        by_label=dict(sorted(Counter(piece.verdict.label for piece in verdicts if piece.verdict.label).items())),
-        reasons=len(reasons),
-        reasons_failed=sum(piece.status is Status.FAILED for piece in reasons),
-        quotes=sum(bool(piece.quote) for piece in reasons),
-        quotes_verbatim=sum(bool(piece.quote_verbatim) for piece in reasons),
-        off_label_mass=mean(masses) if masses else None,
-        prompt_tokens=sum(v.prompt_tokens for v in verdicts) + sum(r.prompt_tokens for r in reasons),
-        output_tokens=sum(v.output_tokens for v in verdicts) + sum(r.output_tokens for r in reasons),
-    )
-
-
-def _collapsed(found: Sequence[VerdictEvidence]) -> Iterable[str]:
-    """Judges that gave nearly every response the same label on a dimension."""
-    labels: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for piece in found:
-        if piece.verdict.decided_by == "judge" and piece.verdict.label is not None:
-            labels[piece.judge, piece.dimension][piece.verdict.label] += 1
-    for (judge, dimension), counts in sorted(labels.items()):
-        label, n = counts.most_common(1)[0]
-        if counts.total() >= COLLAPSE_LEAST and n / counts.total() > COLLAPSE_SHARE:
-            yield (
-                f"{judge} gave {n} of {counts.total()} responses the same {dimension} label ({label}): "
-                "it does not tell good answers from bad ones, use a larger judge"
-            )
 
 
 def _review_shares(views: Iterable[ResponseView], n: int) -> dict[str, float]:

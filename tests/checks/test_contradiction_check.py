@@ -2,7 +2,8 @@
 
 import pytest
 
-from offline_eval.checks.contradiction import ContradictionCheck, conflict_by_rule, statement_of
+from offline_eval.checks._statements import conflict_by_rule, denied_at, statement_of
+from offline_eval.checks.contradiction import ContradictionCheck
 from offline_eval.core.evidence import ContradictionEvidence
 from offline_eval.core.protocols import Failure
 from offline_eval.engines.scripted import ScriptedScorer
@@ -29,11 +30,25 @@ from tests.support.claim_runs import make_item
         ("Staff may park here.", "Visitors may not smoke in the garden.", None),
         ("员工不得不加班。", "员工需要加班。", None),
         ("Meals cost 10 euros, drinks 3 euros.", "Meals cost 10 euros.", None),
+        # A part of the date, a rounded number, a bound.
+        ("The app was released in February 2010.", "The app was released in 2010.", None),
+        ("The Nile is 6,650 km long.", "The Nile is about 6,700 km long.", None),
+        ("The club has more than 200 members.", "The club has 260 members.", None),
+        ("俱乐部有200名以上会员。", "俱乐部有260名会员。", None),
     ],
 )
 def test_rules_see_numbers_dates_and_denials_of_the_same_statement(first: str, second: str, by: str | None) -> None:
     assert conflict_by_rule(statement_of(first), statement_of(second)) == by
     assert conflict_by_rule(statement_of(second), statement_of(first)) == by
+
+
+def test_a_claim_is_denied_where_its_value_stands_nowhere_else_in_the_premise() -> None:
+    premise = "Hello there. The fee was 20 euros."
+    assert denied_at(premise, "The fee was 25 euros.") == (13, 34)
+    assert denied_at(f"{premise} Visitors now pay 25 euros.", "The fee was 25 euros.") is None
+    assert denied_at(premise, "The fee was 20 euros.") is None
+    assert denied_at(premise, "The fee was low.") is None
+    assert denied_at("正式员工每年享有15天年假。", "员工每年享有20天年假。") == (0, 14)
 
 
 def check(*texts: str, scorer: ScriptedScorer | None = None) -> ContradictionEvidence:

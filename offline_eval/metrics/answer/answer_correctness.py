@@ -5,7 +5,7 @@ Definition: claims of the reference that the answer entails, divided by all clai
 Range: 0 to 1. Higher is better; 1 when everything is said and nothing is denied. Extra claims that the reference
   neither confirms nor denies cost nothing, unlike in `claim_f1`.
 Needs: checks `claims` and `entailment`; the case's reference. With an encoder that tells supported from unsupported
-  only, contradictions stay unseen and it equals `claim_recall_reference`.
+  only, just the contradictions of numbers and dates are seen, by rule.
 Undefined: no reference or an unanswerable case. An answer of one name does not entail a whole sentence of the
   reference; `correctness_grade` reads it beside the question.
 Differs: ragas mixes a statement F1 over two sets with embedding similarity; DeepEval leaves it to a judge's rating;

@@ -203,7 +203,7 @@ def test_one_failed_encoder_call_fails_every_metric_that_reads_it_and_no_other()
     def script(premise: str, hypothesis: str) -> float | Failure:
         return Failure(reason="engine_error", detail="boom") if "bad" in premise else 1.0
 
-    item = make_item("It opens at nine.", "a good passage", "a bad passage", reference="It opens at ten.")
+    item = make_item("It opens at nine.", "a good passage", "a bad passage", reference="The doors open at nine.")
     evidence = check_all(item, scorer=ScriptedScorer(script))
     assert score_of("faithfulness", item, evidence).status is Status.FAILED
     assert score_of("faithfulness", item, evidence).reason == "engine_error: boom"
