@@ -184,9 +184,9 @@ def test_estimate_shows_what_failures_could_do():
     scores = [_score(i, 1.0) for i in range(6)] + [_score(6 + i, 0.5) for i in range(2)]
     scores += [_score(8, None, Status.FAILED, "engine_error"), _score(9, None, Status.NOT_APPLICABLE, "no reference")]
     found = estimate(scores, low=0, high=1, seed=1)
-    # 7 / 8 scored; worst 7 / 9, best 8 / 9; the item that does not apply counts in neither
-    assert found.value == pytest.approx(7 / 8)
-    assert found.worst == pytest.approx(7 / 9)
+    # 7 / 8 scored; 7 / 9 with the failed one at 0, 8 / 9 with it at 1; the item that does not apply counts in neither
+    assert found.mean_scored == pytest.approx(7 / 8)
+    assert found.value == pytest.approx(7 / 9)
     assert found.best == pytest.approx(8 / 9)
     assert (found.n_scored, found.n_not_applicable, found.n_failed) == (8, 1, 1)
     assert found.reasons == {"engine_error": 1, "no reference": 1}
