@@ -36,6 +36,7 @@ bench: .venv/.ready-test ## Print speed as ratios: ours against the bare library
 	$(BIN)/python scripts/bench_help.py
 	$(BIN)/python scripts/bench_throughput.py
 	$(BIN)/python scripts/bench_retrieval.py
+	$(BIN)/python scripts/bench_cross_encoder.py
 
 clean: ## Remove the environment and everything built
 	rm -rf .venv build dist runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

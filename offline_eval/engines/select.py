@@ -145,7 +145,7 @@ def encoder_weights(name: str) -> str:
     if name not in DEFAULT_SCORERS:
         return require_installed(name).weights_hash
     data = load_scorer_data(name)
-    base = find_installed(data.base_embedder)
+    base = find_installed(data.base_embedder) if data.base_embedder else None
     return data.content_hash() if base is None else f"{data.content_hash()}+{base.weights_hash}"
 
 
