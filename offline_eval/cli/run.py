@@ -1,19 +1,12 @@
 """`offline-eval run`: judge a system's answers."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from offline_eval.cli.defaults import DEFAULT_ENCODERS, DEFAULT_JUDGE
 from offline_eval.cli.report import REPORT_FORMATS
-
-DEFAULT_JUDGE = "smollm2-135m-instruct"
-DEFAULT_ENCODERS = {
-    "nli": "default-support",
-    "answerability": "default-answerability",
-    "embedder": "all-minilm-l6-v2",
-}
 
 
 @click.command(name="run")
@@ -91,20 +84,3 @@ def command(cases: str, **options: Any) -> int:
     from offline_eval.cli.run_session import Session
 
     return Session(cases, options).run()
-
-
-def mapping_of(pairs: Sequence[str]) -> dict[str, str]:
-    """Read `--map OURS=THEIRS` options.
-
-    Raises:
-        UsageError: A pair without `=`.
-    """
-    from offline_eval.core.errors import UsageError
-
-    found = {}
-    for pair in pairs:
-        ours, separator, theirs = pair.partition("=")
-        if not (ours and separator and theirs):
-            raise UsageError(f"--map {pair}: write OURS=THEIRS, for example --map query=question")
-        found[ours] = theirs
-    return found

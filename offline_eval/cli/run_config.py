@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from offline_eval.cli.run import DEFAULT_ENCODERS, DEFAULT_JUDGE
+from offline_eval.cli.defaults import DEFAULT_ENCODERS, DEFAULT_JUDGE
 from offline_eval.core.errors import UsageError
 from offline_eval.core.protocols import EngineKind
 from offline_eval.engines.select import EngineOptions, encoder_weights, pick_engine

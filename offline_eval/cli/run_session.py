@@ -1,6 +1,7 @@
 """One `run` command from its options to its report; kept apart so that `--help` loads nothing."""
 
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -10,9 +11,8 @@ import click
 from offline_eval.airgap.guard import arm
 from offline_eval.cli.progress import Progress
 from offline_eval.cli.report import rendered, show
-from offline_eval.cli.run import mapping_of
 from offline_eval.cli.run_config import configuration
-from offline_eval.core.errors import EXIT_INTERRUPTED, EXIT_TOO_MANY_UNSCORED
+from offline_eval.core.errors import EXIT_INTERRUPTED, EXIT_TOO_MANY_UNSCORED, UsageError
 from offline_eval.core.records import Case, Response
 from offline_eval.engines.select import EngineOptions, family_of, open_encoder, open_engine
 from offline_eval.formats.reader import read_cases, read_combined, read_responses
@@ -100,7 +100,7 @@ class Session:
 
     def _read(self) -> tuple[list[Case], list[Response]]:
         options = self._options
-        mapping, format_ = mapping_of(options["mapping"]), options["input_format"]
+        mapping, format_ = _mapping_of(options["mapping"]), options["input_format"]
         if not options["responses"] and not options["systems"]:
             return read_combined(self._source, mapping=mapping, format=format_)
         cases = read_cases(self._source, mapping=mapping, format=format_)
@@ -160,3 +160,18 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:
 
 def _say(line: str) -> None:
     click.echo(line, err=True)
+
+
+def _mapping_of(pairs: Sequence[str]) -> dict[str, str]:
+    """Read `--map OURS=THEIRS` options.
+
+    Raises:
+        UsageError: A pair without `=`.
+    """
+    found = {}
+    for text in pairs:
+        ours, separator, theirs = text.partition("=")
+        if not (ours and separator and theirs):
+            raise UsageError(f"--map {text}: write OURS=THEIRS, for example --map query=question")
+        found[ours] = theirs
+    return found
