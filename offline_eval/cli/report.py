@@ -13,13 +13,19 @@ REPORT_FORMATS = ("table", "md", "json")
 @click.command(name="report")
 @click.argument("run")
 @runs_option
-@click.option("--format", "format", type=click.Choice(REPORT_FORMATS), default="table", show_default=True)
+@click.option("--format", "format", type=click.Choice(REPORT_FORMATS), help="[default: by --out's ending, else table]")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to a file instead of printing.")
-def command(run: str, folder: Path, format: str, out: Path | None) -> None:
+def command(run: str, folder: Path, format: str | None, out: Path | None) -> None:
     """Print RUN (an id, its beginning, a path, or `latest`)."""
     from offline_eval.pipeline.aggregate import Results, summarize
 
-    show(summarize(Results(open_run(run, folder))), format, out=out)
+    show(summarize(Results(open_run(run, folder))), format or format_of(out), out=out)
+
+
+def format_of(out: Path | None) -> str:
+    """The format that a file's ending asks for; a table when it asks for none."""
+    ending = out.suffix.removeprefix(".") if out is not None else ""
+    return ending if ending in REPORT_FORMATS else "table"
 
 
 def show(summary: RunSummary, format: str, *, out: Path | None = None) -> None:

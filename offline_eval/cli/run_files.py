@@ -32,6 +32,8 @@ def open_run(run: str, folder: Path) -> RunFile:
         found = run_paths(folder)[-1:]
     if len(found) > 1:
         raise UsageError(f"several runs begin with {run!r}: {', '.join(path.stem for path in found)}")
+    if not found and not run_paths(folder):
+        raise UsageError(f"there are no runs in {folder}/; `offline-eval run` makes one, --runs names another folder")
     if not found:
         raise UnknownNameError(f"run in {folder}/", run, ["latest", *(path.stem for path in run_paths(folder))])
     return RunFile(found[0])

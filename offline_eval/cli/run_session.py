@@ -21,7 +21,7 @@ from offline_eval.pipeline.aggregate import Results, summarize
 from offline_eval.pipeline.config import RunConfig, family_warnings, run_id
 from offline_eval.pipeline.execute import Executor
 from offline_eval.pipeline.plan import estimate_plan, pair
-from offline_eval.pipeline.record import record
+from offline_eval.pipeline.record import record, with_missing
 from offline_eval.report.numbers import percent
 from offline_eval.store.run_file import SUFFIX, RunFile
 
@@ -51,9 +51,13 @@ class Session:
         cases, responses = self._read()
         items = pair(cases, responses)
         warnings = [*self._family_warnings(config, engine_options, responses), *_language_warnings(config, cases)]
+        if config.engine == "scripted":
+            warnings.append("the engine was scripted: these grades are invented and mean nothing")
         if options["dry_run"]:
             self._show_plan(config, items)
             return 0
+        if config.engine == "endpoint" and config.judge_names:
+            open_engine(config.judge_names[0], engine_options).close()  # refuse a wrong address before a run exists
         identity = run_id(config, cases, responses)
         path = Path(options["folder"]) / f"{identity}{SUFFIX}"
         run_file = RunFile(path, create=True)
@@ -101,6 +105,8 @@ class Session:
     def _read(self) -> tuple[list[Case], list[Response]]:
         options = self._options
         mapping, format_ = _mapping_of(options["mapping"]), options["input_format"]
+        if isinstance(self._source, Path) and (self._source / "cases.jsonl").is_file():
+            raise UsageError(f"{self._source} is a folder; did you mean {self._source / 'cases.jsonl'}?")
         if not options["responses"] and not options["systems"]:
             return read_combined(self._source, mapping=mapping, format=format_)
         cases = read_cases(self._source, mapping=mapping, format=format_)
@@ -117,7 +123,10 @@ class Session:
                     progress=lambda done, total: progress.tell("answers", done, total),
                     announce=_say,
                 )
-        return cases, responses
+        complete = with_missing(cases, responses)
+        if len(complete) > len(responses):
+            _say(f"{len(complete) - len(responses)} answers are missing; they count as failed (no_response)")
+        return cases, complete
 
     def _family_warnings(
         self, config: RunConfig, engine_options: EngineOptions, responses: list[Response]

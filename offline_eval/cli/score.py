@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from offline_eval.cli.report import REPORT_FORMATS, show
+from offline_eval.cli.report import REPORT_FORMATS, format_of, show
 from offline_eval.cli.run_files import open_run, runs_option
 
 
@@ -16,7 +16,7 @@ from offline_eval.cli.run_files import open_run, runs_option
 )
 @click.option("--metrics", multiple=True, help="Other metrics or groups than the run's own; commas or repeat.")
 @click.option("--expected", is_flag=True, help="Totals from expected grades instead of labels.")
-@click.option("--format", "format", type=click.Choice(REPORT_FORMATS), default="table", show_default=True)
+@click.option("--format", "format", type=click.Choice(REPORT_FORMATS), help="[default: by --out's ending, else table]")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to a file instead of printing.")
 def command(
     run: str,
@@ -24,7 +24,7 @@ def command(
     text: str | None,
     metrics: tuple[str, ...],
     expected: bool,
-    format: str,
+    format: str | None,
     out: Path | None,
 ) -> None:
     """Score RUN again from its stored evidence; no model is asked."""
@@ -37,4 +37,8 @@ def command(
     panel = RunConfig.model_validate((run_file.configuration() or {})["config"]).panel
     weights = parse_weights(text, panel.examiners) if text else None
     chosen = resolve_metrics(metrics, panel)
-    show(summarize(Results(run_file, weights=weights, by_expected=expected, metrics=chosen)), format, out=out)
+    show(
+        summarize(Results(run_file, weights=weights, by_expected=expected, metrics=chosen)),
+        format or format_of(out),
+        out=out,
+    )

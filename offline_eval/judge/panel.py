@@ -80,8 +80,14 @@ def parse_weights(text: str, examiners: tuple[str, ...]) -> dict[str, float]:
     Raises:
         UsageError: Not of that form, or not the panel's dimensions.
     """
+    weights: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        try:
+            weights[name.strip()] = float(value)
+        except ValueError:
+            raise UsageError(f"weights {text!r}: {part!r} is not name=number; write {_example(examiners)}") from None
     try:
-        weights = {name.strip(): float(value) for name, value in (part.split("=") for part in text.split(","))}
         check_weights(weights, examiners)
     except ValueError as error:
         raise UsageError(f"weights {text!r}: {error}; write for example {_example(examiners)}") from error

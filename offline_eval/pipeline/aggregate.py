@@ -17,7 +17,7 @@ from offline_eval.metrics.panel.total_grade import TotalGrade
 from offline_eval.pipeline.config import RunConfig, case_set_hash, responses_hash
 from offline_eval.pipeline.judge_counts import collapsed_judges, judge_counts
 from offline_eval.pipeline.metric_plan import load_metric
-from offline_eval.pipeline.plan import pair
+from offline_eval.pipeline.plan import FINISHED, pair
 from offline_eval.pipeline.scoring import AnyMetric, score_all, scored_keys
 from offline_eval.pipeline.staged import screen_count
 from offline_eval.stats.association import correlation_matrix
@@ -58,6 +58,7 @@ class Results:
             raise StoreError(f"{run_file.path}: the run was stopped before anything was written; run it again")
         self.run_id = str(stored["run_id"])
         self.head = run_file.head()
+        self.is_finished = FINISHED in run_file.committed_batches()
         self.config = RunConfig.model_validate(stored["config"])
         self.warnings = tuple(stored.get("warnings", ()))
         self.cases, responses = list(run_file.cases()), list(run_file.responses())
@@ -133,27 +134,17 @@ def summarize(results: Results) -> RunSummary:
         advice=tuple(_advice(results)),
         warnings=(
             *results.warnings,
-            *_unfinished(results, found),
+            *_unfinished(results),
             *_unanswered(results),
             *collapsed_judges(found),
         ),
     )
 
 
-def _unfinished(results: Results, found: Sequence[VerdictEvidence]) -> list[str]:
-    wanted = len(results.items) * sum(len(names) for names in results.config.judges.values())
-    judged = {(piece.response_key, piece.dimension, piece.judge) for piece in found if piece.role == "examiner"}
-    there = len(judged)
-    for piece in found:
-        if piece.role == "screen":
-            judges = results.config.judges[piece.dimension]
-            there += sum((piece.response_key, piece.dimension, judge) not in judged for judge in judges)
-    if there >= wanted:
+def _unfinished(results: Results) -> list[str]:
+    if results.is_finished:
         return []
-    return [
-        f"the run is not finished: {there} of {wanted} verdicts are there, the others count as failed; "
-        "run the same command again to continue"
-    ]
+    return ["the run is not finished: what is missing counts as failed; run the same command again to continue"]
 
 
 def _unanswered(results: Results) -> list[str]:

@@ -15,7 +15,7 @@ from offline_eval.judge.routing import disputed_dimensions, panel_verdict
 from offline_eval.judge.rules import decide
 from offline_eval.pipeline.config import RunConfig
 from offline_eval.pipeline.metric_plan import load_check
-from offline_eval.pipeline.plan import Batch, Stage, check_stages, pair, stage_of, verdict_stages
+from offline_eval.pipeline.plan import FINISHED, Batch, Stage, check_stages, pair, stage_of, verdict_stages
 from offline_eval.store.run_file import RunFile
 
 Model = TextEngine | PairScorer | Embedder
@@ -71,6 +71,8 @@ class Executor:
             if self._config.reasons == "review":
                 for stage in self._review_stages():
                     self._run_stage(stage)
+            if FINISHED not in self._file.committed_batches():
+                self._file.commit_batch(FINISHED, [])
         finally:
             self._release()
 

@@ -21,6 +21,7 @@ from offline_eval.text.language import detect_language
 
 T = TypeVar("T")
 
+FINISHED = "finished"  # the name of a last, empty batch: everything that was planned is there
 ENGINE_BATCHES_PER_COMMIT = 4  # larger keeps the engine busier, smaller loses less to a crash
 
 # Characters per token, a rough mean over usual vocabularies; for estimates only.

@@ -1,6 +1,8 @@
 """Asks a live system once and keeps what it answered, so that judging always starts from a recorded file."""
 
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from offline_eval.core.errors import DataError
@@ -12,6 +14,22 @@ from offline_eval.formats.writer import write_responses
 from offline_eval.pipeline.systems import open_system
 
 _CHUNK = 32
+
+
+NO_RESPONSE = "no_response: the system has no answer to this case"
+
+
+def with_missing(cases: Sequence[Case], responses: Sequence[Response]) -> list[Response]:
+    """Add a failed response for every case that a system left out, so that leaving out hard cases does not pay."""
+    systems = dict.fromkeys(response.system for response in responses)
+    answered = {(response.system, response.case_id) for response in responses}
+    missing = [
+        Response(case_id=case.id, system=system, error=NO_RESPONSE)
+        for system in systems
+        for case in cases
+        if (system, case.id) not in answered
+    ]
+    return [*responses, *missing]
 
 
 def record(
@@ -47,7 +65,8 @@ def record(
     except OSError as error:
         raise DataError(f"{folder}: cannot be made ({error.strerror or error}); name another with --out") from error
     for start in range(0, len(pending), _CHUNK):
-        responses += system.answer(pending[start : start + _CHUNK])
+        with redirect_stdout(sys.stderr):  # a system that prints must not write into our results
+            responses += system.answer(pending[start : start + _CHUNK])
         write_responses(responses, path)
         progress(len(responses), len(cases))
     failed = sum(response.error is not None for response in responses)
