@@ -86,7 +86,9 @@ def parse_weights(text: str, examiners: tuple[str, ...]) -> dict[str, float]:
         try:
             weights[name.strip()] = float(value)
         except ValueError:
-            raise UsageError(f"weights {text!r}: {part!r} is not name=number; write {_example(examiners)}") from None
+            raise UsageError(
+                f"weights {text!r}: {part!r} is not name=number; write for example {_example(examiners)}"
+            ) from None
     try:
         check_weights(weights, examiners)
     except ValueError as error:

@@ -122,7 +122,7 @@ def test_bad_input_is_listed_by_line_and_ends_with_code_3(tmp_path: Path, conten
         (("run", "x.jsonl", "--map", "query", "--engine", "scripted"), "OURS=THEIRS"),
         (("metrics", "show", "total_grad"), "total_grade"),
         (("models", "show", "smollm"), "smollm2-135m-instruct"),
-        (("report", "nothing"), "nothing"),
+        (("report", "nothing"), "there are no runs in runs"),
     ],
 )
 def test_wrong_use_ends_with_code_2_and_names_the_nearest_thing(
@@ -192,6 +192,42 @@ def test_a_live_python_system_is_recorded_before_it_is_judged(tmp_path: Path) ->
     assert summary["n_failed"] == 3
     assert next(e for e in summary["estimates"] if e["metric"] == "total_grade")["n_failed"] == 1
     assert any("out of order" in line.read_text() for line in (tmp_path / "runs").glob("answers-*.jsonl"))
+
+
+def test_answers_that_a_system_left_out_count_as_failed(demo: Path, tmp_path: Path) -> None:
+    lines = (demo / "answers-careful.jsonl").read_text("utf-8").splitlines(keepends=True)
+    (tmp_path / "few.jsonl").write_text("".join(lines[:8]), "utf-8")
+    options = ("--responses", "few.jsonl", "--engine", "scripted", "--format", "json")
+    done = offline_eval("run", demo / "cases.jsonl", *options, cwd=tmp_path)
+    assert done.returncode == 4
+    assert "72 answers are missing" in done.stderr
+    summary = json.loads(done.stdout)
+    total = next(e for e in summary["estimates"] if e["metric"] == "total_grade")
+    assert total["n_failed"] == 72
+    assert total["value"] == pytest.approx((total["mean_scored"] * total["n_scored"] + 72) / (total["n_scored"] + 72))
+    assert any("invented" in warning for warning in summary["warnings"])  # the scripted engine says so
+
+
+def test_what_a_live_system_prints_stays_out_of_the_results(tmp_path: Path) -> None:
+    (tmp_path / "cases.jsonl").write_text('{"id": "1", "query": "How many days?"}\n')
+    (tmp_path / "chatty.py").write_text("def answer(query):\n    print('hello')\n    return 'Five days.'\n")
+    options = ("--system", "chatty:answer", "--engine", "scripted", "--format", "json")
+    done = offline_eval("run", "cases.jsonl", *options, cwd=tmp_path)
+    assert json.loads(done.stdout)["n_cases"] == 1
+    assert "hello" in done.stderr
+
+
+def test_a_folder_is_answered_with_the_file_inside_it(tmp_path: Path) -> None:
+    offline_eval("demo", "hr", cwd=tmp_path)
+    done = offline_eval("run", "hr", "--engine", "scripted", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "did you mean hr/cases.jsonl" in done.stderr
+
+
+def test_a_report_has_the_format_of_its_files_ending(demo: Path, tmp_path: Path) -> None:
+    scripted_run(demo, tmp_path)
+    offline_eval("report", "latest", "--out", "r.json", cwd=tmp_path)
+    assert json.loads((tmp_path / "r.json").read_text())["n_responses"] == 80
 
 
 def test_every_metric_has_a_card(tmp_path: Path) -> None:
