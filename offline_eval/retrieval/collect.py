@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from offline_eval.core.errors import UsageError
+from offline_eval.core.errors import DataError, UsageError
 from offline_eval.core.protocols import Embedder, PairScorer, Retriever
 from offline_eval.core.ranking import RetrievalRun
 from offline_eval.core.records import Record
@@ -103,7 +103,21 @@ def collect_runs(
     for text in request.run_files:
         label, path = split_run_file(text)
         runs.append(read_run(path, name=label))
+    for run in runs:
+        _refuse_foreign_ids(run, questions)
     return Collected(runs=tuple(runs), level=level, notes=tuple(notes))
+
+
+def _refuse_foreign_ids(run: RetrievalRun, questions: Questions) -> None:
+    """Ids that never meet are another corpus's or another level's; a row of zeros would look like a bad retriever."""
+    judged = {name for grades in questions.qrels.values() for name, grade in grades.items() if grade > 0}
+    retrieved = {name for scores in run.scores.values() for name in scores}
+    if judged and retrieved and not judged & retrieved:
+        raise DataError(
+            f"{run.name}: none of {len(judged)} relevant ids is among the {len(retrieved)} retrieved ones; the "
+            f"judgements say {min(judged)!r}, the run says {min(retrieved)!r}; check the corpus, and --by passages or "
+            "documents"
+        )
 
 
 def split_run_file(text: str) -> tuple[str | None, Path]:

@@ -208,3 +208,15 @@ def test_a_changed_corpus_makes_the_index_stale(work: Path, capsys: pytest.Captu
     code, _, err = call(capsys, "search", "报销", "--index", work / "index", "--corpus", work / "corpus.jsonl")
     assert code == 3
     assert "stale, the corpus has changed" in err
+
+
+def test_judgements_of_another_corpus_are_refused_instead_of_scored_as_zero(
+    work: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foreign = {"id": "1", "query": "报销需要什么材料", "relevant_passages": {"docs/travel.md": 1}}
+    (work / "foreign.jsonl").write_text(json.dumps(foreign, ensure_ascii=False) + "\n", encoding="utf-8")
+    options = ("--index", work / "index", "--retriever", "bm25", "--cases", work / "foreign.jsonl")
+    code, out, told = call(capsys, "eval", *options)
+    assert (code, out) == (3, "")
+    assert "'docs/travel.md'" in told
+    assert "--by" in told
