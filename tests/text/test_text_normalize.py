@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,7 +45,6 @@ def test_a_text_contains_its_own_lines(quote: str, before: str, after: str) -> N
     assert not contains_verbatim("q", "中" * 3)
 
 
-def test_a_storm_of_accents_takes_no_quadratic_time() -> None:
-    start = time.perf_counter()
-    normalize("a" + "\u0301\u0316" * 300_000)
-    assert time.perf_counter() - start < 10
+@pytest.mark.timeout(120)  # quadratic work would take hours; this only keeps a hang from going unseen
+def test_a_storm_of_accents_ends() -> None:
+    assert normalize("a" + "\u0301\u0316" * 300_000)
