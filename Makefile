@@ -34,7 +34,7 @@ format: .venv/.ready-test ## Format the code
 bench: .venv/.ready-test ## Print speed as ratios: ours against the bare library, in one process
 	$(BIN)/offline-eval models fetch smollm2-135m-instruct all-minilm-l6-v2
 	$(BIN)/python scripts/bench_help.py
-	$(BIN)/python scripts/bench_throughput.py
+	$(BIN)/python scripts/bench_throughput.py --dtype bfloat16
 	$(BIN)/python scripts/bench_retrieval.py
 	$(BIN)/python scripts/bench_cross_encoder.py
 

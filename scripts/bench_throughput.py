@@ -12,8 +12,6 @@ from typing import Any
 
 from offline_eval.airgap.switches import set_switches
 
-ROUNDS = 3
-
 
 def main() -> None:
     """Load one engine, time both sides in turn, print verdicts per second and the ratio."""
@@ -22,13 +20,15 @@ def main() -> None:
     parser.add_argument("--judge", default="smollm2-135m-instruct")
     parser.add_argument("--responses", type=int, default=32)
     parser.add_argument("--batch-size", type=int, default=16)
+    parser.add_argument("--dtype", help="default: the model config's")
+    parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
 
     from offline_eval.engines.select import EngineOptions, engine_spec
     from offline_eval.engines.vllm import VllmEngine
     from offline_eval.models.installed import require_installed
 
-    options = EngineOptions(engine="vllm", batch_size=arguments.batch_size)
+    options = EngineOptions(engine="vllm", batch_size=arguments.batch_size, dtype=arguments.dtype)
     engine = VllmEngine(engine_spec(require_installed(arguments.judge), "vllm", options=options))
     recorder = _Recorder(engine)
     _run(recorder, arguments)  # warm-up, and it collects the requests
@@ -37,7 +37,7 @@ def main() -> None:
         f"{len(labels)} label and {len(requests) - len(labels)} reason requests; prefix cache emptied before each side"
     )
     ratios = []
-    for number in range(ROUNDS):
+    for number in range(arguments.rounds):
         plain = _plain(engine, requests)
         ours = _timed(engine, lambda: _run(engine, arguments))
         ratios.append(plain / ours)
@@ -45,7 +45,9 @@ def main() -> None:
             f"round {number + 1}: plain {plain:.1f} s, ours {ours:.1f} s ({len(labels) / ours:.2f} verdicts/s), "
             f"ratio {plain / ours:.2f}"
         )
-    print(f"throughput of a run / plain LLM.generate: median {sorted(ratios)[ROUNDS // 2]:.2f} (at least 0.9 wanted)")
+    print(
+        f"throughput of a run / plain LLM.generate: median {sorted(ratios)[len(ratios) // 2]:.2f} (at least 0.9 wanted)"
+    )
 
 
 class _Recorder:
