@@ -8,7 +8,7 @@ DEMO := build/demo
 # Packages that vLLM pulls in but never needs for text; beside a CPU build of torch their binaries do not load.
 UNUSED := torchvision torchaudio torchcodec
 
-.PHONY: eval test check format bench clean help
+.PHONY: eval test check format bench browser clean help
 
 eval: .venv/.ready-eval ## Judge the demo set with the default judge; print the table, write the report
 	$(BIN)/offline-eval models fetch smollm2-135m-instruct
@@ -16,7 +16,7 @@ eval: .venv/.ready-eval ## Judge the demo set with the default judge; print the 
 	$(BIN)/offline-eval run $(DEMO)/cases.jsonl --responses $(DEMO)/answers-careful.jsonl \
 		--responses $(DEMO)/answers-hasty.jsonl --dtype bfloat16 --expected --out build/runs --report build/report.md
 
-test: .venv/.ready-test check ## Run every check and test: the quick suite first, then the slow ones with real models
+test: .venv/.ready-test browser check ## Run every check and test: the quick suite first, then the slow ones with real models
 	$(BIN)/offline-eval models fetch smollm2-135m-instruct all-minilm-l6-v2
 	$(BIN)/python -m pytest -m "not slow"
 	$(BIN)/python -m pytest -m slow
@@ -37,6 +37,12 @@ bench: .venv/.ready-test ## Print speed as ratios: ours against the bare library
 	$(BIN)/python scripts/bench_throughput.py --dtype bfloat16
 	$(BIN)/python scripts/bench_retrieval.py
 	$(BIN)/python scripts/bench_cross_encoder.py
+
+# The report and the review page are tested in a real browser; where none can be had, those tests say that they were skipped.
+browser:
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
+		apt-get install -qq -y --no-install-recommends chromium fonts-noto-cjk >/dev/null; } || \
+		echo "no chromium: the browser tests will be skipped"
 
 clean: ## Remove the environment and everything built
 	rm -rf .venv build dist runs .pytest_cache .mypy_cache .ruff_cache .hypothesis
