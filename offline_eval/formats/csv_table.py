@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
+from offline_eval.formats.encoding import chinese_text
 from offline_eval.formats.json_text import UTF8_BOM
 from offline_eval.formats.problems import Problems
 from offline_eval.formats.row import Row
 from offline_eval.formats.wording import quoted
 
 DELIMITERS = (",", ";", "\t")
-# In Chinese text nearly every character outside ASCII is in the basic set of 1980; in Western text read as GB18030,
-# where an accented letter swallows the letter behind it, nearly none is.
-_LEAST_COMMON_SHARE = 0.5
 
 
 def rows(stream: BinaryIO, problems: Problems) -> Iterator[Row]:
@@ -41,7 +39,7 @@ def decode(raw: bytes, problems: Problems) -> str | None:
         return raw.removeprefix(UTF8_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         offset = error.start + (len(UTF8_BOM) if raw.startswith(UTF8_BOM) else 0)
-    if not raw.startswith(UTF8_BOM) and not _mostly_utf8(raw) and (text := _chinese(raw)) is not None:
+    if not raw.startswith(UTF8_BOM) and (text := chinese_text(raw)) is not None:
         return text
     line = raw.count(b"\n", 0, offset) + 1
     problems.add(line, f"invalid UTF-8 at byte offset {offset} (0x{raw[offset]:02x}), expected UTF-8 or GB18030")
@@ -54,22 +52,6 @@ def _decode_utf16(raw: bytes, problems: Problems) -> str | None:
     except UnicodeDecodeError as error:
         problems.add(None, f"invalid UTF-16 at byte offset {error.start}, expected UTF-8, GB18030 or UTF-16")
         return None
-
-
-def _mostly_utf8(raw: bytes) -> bool:
-    text = raw.decode("utf-8", "replace")
-    broken = text.count("\ufffd")
-    return sum(not char.isascii() for char in text) - broken > broken
-
-
-def _chinese(raw: bytes) -> str | None:
-    try:
-        text = raw.decode("gb18030")
-    except UnicodeDecodeError:
-        return None
-    foreign = "".join(char for char in text if not char.isascii())
-    common = len(foreign.encode("gb2312", "ignore")) / 2
-    return text if common >= _LEAST_COMMON_SHARE * len(foreign) else None
 
 
 @contextmanager

@@ -4,6 +4,7 @@ Only shapes that can be read in one way are changed; everything else is left as 
 to refuse.
 """
 
+import ast
 import re
 from typing import Any
 
@@ -27,11 +28,11 @@ _TEXT_NAMES = ("text", "content", "page_content")
 def from_cell(name: str, cell: str) -> Any:
     """Give a CSV cell of a native column its type.
 
-    Lists and objects are JSON; a list column also takes one plain text. An empty cell is an absent value, except where
-    the empty text means something.
+    Lists and objects are JSON, or what Python prints for them (as pandas' `to_csv` does); a list column also takes one
+    plain text. An empty cell is an absent value, except where the empty text means something.
 
     Raises:
-        ValueError: In plain words: a cell that begins as a list or an object and is not JSON.
+        ValueError: In plain words: a cell that begins as a list or an object and is neither.
     """
     text = cell.strip()
     if not text:
@@ -40,6 +41,9 @@ def from_cell(name: str, cell: str) -> Any:
         try:
             return parse_json(text)
         except ValueError as error:
+            printed = _printed(text)
+            if printed is not None:
+                return printed
             raise ValueError(
                 f"begins like a JSON list or object but is none ({error}): {quoted(text)}, "
                 'expected for example ["first", "second"]'
@@ -49,6 +53,18 @@ def from_cell(name: str, cell: str) -> Any:
     if name == "answerable" and text.lower() in _TRUE | _FALSE:
         return text.lower() in _TRUE
     return cell
+
+
+def _printed(text: str) -> Any:
+    """The list or object whose Python print the text is; None for any other text.
+
+    Only an exact print counts: NumPy prints `['a' 'b']`, which Python would read as the one text `ab`.
+    """
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value if repr(value) == text and isinstance(value, list | dict) else None
 
 
 def in_shape(name: str, value: Any) -> Any:

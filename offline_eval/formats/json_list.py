@@ -1,8 +1,8 @@
-"""A JSON file holding a list of objects, or an object with `results`; read one by one to know the lines."""
+"""A JSON file: a list of objects, an object with `results`, or columns; lists are read one by one to know the lines."""
 
 from collections.abc import Generator, Iterator
 from json import JSONDecodeError
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from offline_eval.formats.json_text import UTF8_BOM, JsonParser, broken, decode_utf8, skip_space
 from offline_eval.formats.problems import Problems
@@ -10,7 +10,7 @@ from offline_eval.formats.row import Row
 from offline_eval.formats.wording import described, quoted
 
 LIST_KEY = "results"
-_EXPECTED = f'expected a list of objects or {{"{LIST_KEY}": [...]}}'
+_EXPECTED = f'expected a list of objects, {{"{LIST_KEY}": [...]}} or columns of one length'
 
 
 def rows(stream: BinaryIO, problems: Problems) -> Iterator[Row]:
@@ -47,6 +47,8 @@ def _file(text: str, start: int, problems: Problems) -> Generator[Row, None, int
 def _wrapper(text: str, start: int, problems: Problems) -> Generator[Row, None, int]:
     parser = JsonParser()
     keys: list[str] = []
+    values: dict[str, Any] = {}
+    faults: list[str] = []
     position = skip_space(text, start + 1)
     while not text.startswith("}", position):
         key, position, _ = parser.value_at(text, position)
@@ -57,14 +59,36 @@ def _wrapper(text: str, start: int, problems: Problems) -> Generator[Row, None, 
         if key == LIST_KEY and key not in keys and text.startswith("[", position):
             end = yield from _elements(text, position, problems)
         else:
-            _, end, _ = parser.value_at(text, position)
+            values[key], end, found = parser.value_at(text, position)
+            faults += [f"{quoted(key)}: {fault}" for fault in found]
         keys.append(key)
         position = _after_comma(text, end, closing="}")
-    if LIST_KEY not in keys:
+    if LIST_KEY not in keys and len(values) == len(keys) and is_columns(values):
+        for fault in faults:
+            problems.add(1, fault)
+        yield from _column_rows(values)
+    elif LIST_KEY not in keys:
         problems.add(1, f"the file is an object with {', '.join(map(quoted, keys)) or 'no keys'}, {_EXPECTED}")
     elif keys.count(LIST_KEY) > 1:
         problems.add(1, f"the key {quoted(LIST_KEY)} appears twice in one object, expected once")
     return position + 1
+
+
+def is_columns(value: dict[str, Any]) -> bool:
+    """Whether an object holds a table by columns: lists of one length, or objects with the same row names."""
+    columns = list(value.values())
+    if not columns or not all(columns):
+        return False
+    if all(isinstance(column, list) for column in columns):
+        return len({len(column) for column in columns}) == 1
+    return all(isinstance(column, dict) for column in columns) and len({tuple(column) for column in columns}) == 1
+
+
+def _column_rows(columns: dict[str, Any]) -> Iterator[Row]:
+    """Rows of a table by columns; a row's line is its number."""
+    cells = [list(column.values()) if isinstance(column, dict) else column for column in columns.values()]
+    for number, row in enumerate(zip(*cells, strict=True), start=1):
+        yield Row(number, dict(zip(columns, row, strict=True)))
 
 
 def _elements(text: str, start: int, problems: Problems) -> Generator[Row, None, int]:

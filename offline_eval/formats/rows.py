@@ -126,4 +126,4 @@ def _by_content(data: bytes) -> str:
     except ValueError:
         return "jsonl" if b"\n{" in text else "json"
     alone = not text[len(first) :].strip()
-    return "json" if alone and json_list.LIST_KEY in value else "jsonl"
+    return "json" if alone and (json_list.LIST_KEY in value or json_list.is_columns(value)) else "jsonl"

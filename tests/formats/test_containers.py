@@ -57,6 +57,59 @@ def test_utf8_with_one_broken_byte_is_not_taken_for_gb18030(tmp_path):
     assert problem == f"4: invalid UTF-8 at byte offset {len(CHINESE.encode()) + 2} (0xff), expected UTF-8 or GB18030"
 
 
+JSON_LINES = '{"query": "plain"}\n{"query": "年假有几天？"}\n{"query": "报销需要什么材料？"}\n'
+
+
+def test_gb18030_json_lines_are_read(tmp_path):
+    cases = read_cases(saved(tmp_path / "c.jsonl", JSON_LINES.encode("gb18030")))
+    assert [case.query for case in cases] == ["plain", "年假有几天？", "报销需要什么材料？"]
+
+
+def test_json_lines_do_not_change_their_encoding_halfway(tmp_path):
+    raw = JSON_LINES.encode() + '{"query": "出差补贴是多少钱？"}\n'.encode("gb18030")
+    (problem,) = problems_of(saved(tmp_path / "c.jsonl", raw))
+    assert problem == "4: invalid UTF-8 at byte offset 11 (0xb3), expected UTF-8"  # {"query": " is 11 bytes
+
+
+def test_lists_as_python_prints_them_are_read(tmp_path):
+    table = "query,key_points,relevant_passages\nq,\"['十天', 'it''s \"\"paid\"\"']\",\"{'p1': 2}\"\n".replace(
+        "it''s", "its"
+    )
+    (case,) = read_cases(saved(tmp_path / "c.csv", table.encode()))
+    assert case.key_points == ("十天", 'its "paid"')
+    assert case.relevant_passages == {"p1": 2}
+
+
+@pytest.mark.parametrize("cell", ["['a' 'b']", "['a', __import__('os')]", "['a'\n 'b']", "[open('x')]"])
+def test_what_only_looks_like_a_python_list_is_refused(tmp_path, cell):
+    (problem,) = problems_of(saved(tmp_path / "c.csv", f'query,key_points\nq,"{cell}"\n'.encode()))
+    assert "begins like a JSON list or object but is none" in problem
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"query": ["a", "年假"], "key_points": [["x"], []]},
+        {"query": {"0": "a", "1": "年假"}, "key_points": {"0": ["x"], "1": []}},
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_json_by_columns_gives_rows(tmp_path, columns, indent):
+    text = json.dumps(columns, ensure_ascii=False, indent=indent)
+    cases = read_cases(saved(tmp_path / "c.json", text.encode()))
+    assert [(case.query, case.key_points) for case in cases] == [("a", ("x",)), ("年假", ())]
+
+
+def test_columns_of_different_length_are_refused(tmp_path):
+    (problem,) = problems_of(saved(tmp_path / "c.json", b'{\n"query": ["a", "b"],\n"key_points": [[]]}'))
+    assert "columns of one length" in problem
+
+
+def test_nan_in_a_column_is_refused(tmp_path):
+    problems = problems_of(saved(tmp_path / "c.json", b'{"query": ["a", "b"], "reference": ["x", NaN]}'))
+    assert any("NaN is not JSON" in problem for problem in problems)
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_csv_delimiters_are_found(tmp_path, delimiter):
     rows = [["id", "query", "note, and more; x"], ["1", "a, b; c\td", "n"]]
@@ -80,8 +133,8 @@ def test_csv_types_its_cells(tmp_path):
     assert (response.answer, response.variant, response.attempt) == ("", 0, 2)
 
 
-def test_csv_cell_that_is_a_python_list_is_refused_by_name(tmp_path):
-    text = "id,query,contexts,answer\n1,q,\"['a', 'b']\",x\n"
+def test_csv_cell_that_is_a_numpy_print_is_refused_by_name(tmp_path):
+    text = "id,query,contexts,answer\n1,q,\"['a' 'b']\",x\n"
     with pytest.raises(DataError, match=r'c.csv:2: contexts begins like a JSON list .* expected for example \["first"'):
         read_combined(saved(tmp_path / "c.csv", text.encode()))
 
@@ -127,7 +180,7 @@ def test_json_list_elements_have_their_own_lines(tmp_path):
         ('{"results": [{"id": 1, "query": "q"}], "x"', "1: broken JSON at character 43: expecting a key and ':'"),
         (
             '{\n"cases": []}',
-            "1: the file is an object with 'cases', expected a list of objects or {\"results\": [...]}",
+            "1: the file is an object with 'cases', expected a list of objects, {\"results\": [...]} or columns of",
         ),
         ('"hello"', "1: the file is the text 'hello', expected a list of objects"),
         ("[" * 100_000, " nested too deeply, expected at most 64 levels; the rest was not read"),
