@@ -127,6 +127,14 @@ def cpu_features(proc: Path = Path("/proc")) -> tuple[str, ...]:
     return ()
 
 
+def processor_name(proc: Path = Path("/proc")) -> str:
+    """What the first processor calls itself; the kind of machine where it has no name."""
+    for line in _lines(proc / "cpuinfo"):
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
 def gpus(proc: Path = Path("/proc"), dev: Path = Path("/dev")) -> tuple[str, ...]:
     """Names of the NVIDIA cards this process can see, from the driver's files or, without them, its device nodes."""
     names = [

@@ -187,7 +187,7 @@ def eval_command(
     **source: Any,
 ) -> None:
     """Score retrievers or recorded runs against judgements, with intervals."""
-    from offline_eval.formats.trec import write_run
+    from offline_eval.formats.trec import write_runs
     from offline_eval.metrics.retrieval import TREC_EVAL, EvalOptions
 
     chosen = {"ties": ties, "missing": missing, "no_relevant": no_relevant}
@@ -196,9 +196,7 @@ def eval_command(
     questions, collected = collect(source)
     evaluations = _evaluate(questions, collected, metrics or DEFAULT_METRICS, options=options, seed=seed)
     if save_runs is not None:
-        save_runs.mkdir(parents=True, exist_ok=True)
-        for run in collected.runs:
-            write_run(run, save_runs / f"{run.name}.trec")
+        write_runs(collected.runs, save_runs)
     _say([*collected.notes, *(note for evaluation in evaluations for note in evaluation_notes(evaluation))])
     if per_query:
         print_rows(query_rows(evaluations), format)

@@ -34,7 +34,7 @@ def print_rows(rows: Sequence[Row], format: RowFormat, *, columns: Sequence[str]
         return
     names = list(columns) or list(rows[0] if rows else ())
     if format == "csv":
-        _print_csv(rows, names)
+        click.echo(csv_of(rows, names), nl=False)
     elif format == "md":
         _print_markdown(rows, names, title)
     else:
@@ -56,13 +56,14 @@ def for_people(value: JsonValue) -> str:
     return str(value)
 
 
-def _print_csv(rows: Sequence[Row], names: Sequence[str]) -> None:
+def csv_of(rows: Sequence[Row], names: Sequence[str]) -> str:
+    """Rows as CSV with these columns."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(names)
     for row in rows:
         writer.writerow([_cell(row.get(name)) for name in names])
-    click.echo(stream.getvalue(), nl=False)
+    return stream.getvalue()
 
 
 def _cell(value: JsonValue) -> str:

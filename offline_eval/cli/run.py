@@ -47,8 +47,42 @@ from offline_eval.cli.report import REPORT_FORMATS
 @click.option("--url", help="Of the endpoint, for example http://127.0.0.1:8000/v1.")
 @click.option("--allow-host", "allow_hosts", multiple=True, help="A host beyond this machine that may be asked.")
 @click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="[default: the model config's]")
+@click.option(
+    "--certified/--no-certified",
+    "certified",
+    default=None,
+    help="Verdicts that do not depend on batches: float32 on a CPU, batch-invariant kernels on a GPU, fixed batches "
+    "elsewhere. [default: on where a judge runs in float32 on a CPU anyway]",
+)
+@click.option(
+    "--certify-sample",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Prompts of the self-test before judging; 0 for none. [default: 16, fewer for a small run]",
+)
+@click.option("--operator", help="Who runs this, for the manifest.")
+@click.option("--purpose", help="Why it is run, for the manifest.")
 @click.option("--batch-size", type=click.IntRange(1, 4096), default=16, show_default=True)
 @click.option("--context-length", type=click.IntRange(min=256), help="[default: the model config's]")
+@click.option(
+    "--self-test",
+    type=click.Choice(["auto", "skip", "refuse"]),
+    default="auto",
+    show_default=True,
+    help="Can the judge do the task at all? auto: tried once for each new judge, failure is a warning; refuse: exit 3.",
+)
+@click.option(
+    "--require-passport",
+    "passport_condition",
+    metavar="CONDITION",
+    help="Refuse judges without a passport that fulfils it, for example 'kappa>=0.6' or 'kappa.low>=0.5'.",
+)
+@click.option(
+    "--passports",
+    "passport_folder",
+    type=click.Path(path_type=Path),
+    help="Folder of judges' passports. [default: beside the models]",
+)
 @click.option("--reasons", type=click.Choice(["all", "review", "none"]), default="all", show_default=True)
 @click.option(
     "--batch-limit",
@@ -58,6 +92,18 @@ from offline_eval.cli.report import REPORT_FORMATS
     show_default=True,
     help="Seconds for one batch.",
 )
+@click.option(
+    "--item-limit",
+    "item_limit_s",
+    type=click.FloatRange(min=0, min_open=True),
+    default=600,
+    show_default=True,
+    help="Seconds for one request; a batch has as many times that, up to --batch-limit.",
+)
+@click.option(
+    "--cache", type=click.Path(path_type=Path), help="File of answers that runs share. [default: beside the models]"
+)
+@click.option("--no-cache", is_flag=True, help="Compute everything, and keep no answer for other runs.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--expected", is_flag=True, help="Totals from expected grades instead of labels.")
 @click.option(
@@ -71,7 +117,7 @@ from offline_eval.cli.report import REPORT_FORMATS
     "--out", "folder", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Folder of runs."
 )
 @click.option(
-    "--report", "report_file", type=click.Path(path_type=Path), help="Write the report to a .md or .json file too."
+    "--report", "report_file", type=click.Path(path_type=Path), help="Write the report to .html, .md or .json too."
 )
 @click.option("--format", "format", type=click.Choice(REPORT_FORMATS), default="table", show_default=True)
 @click.option("--dry-run", is_flag=True, help="Say what would be asked, and ask nothing.")

@@ -6,6 +6,7 @@ from typing import Any
 from offline_eval.cli.defaults import DEFAULT_ENCODERS, DEFAULT_JUDGE
 from offline_eval.core.errors import UsageError
 from offline_eval.core.protocols import EngineKind
+from offline_eval.engines.certified import certified_setting
 from offline_eval.engines.select import EngineOptions, encoder_weights, pick_engine
 from offline_eval.judge.panel import Panel, load_panel
 from offline_eval.models.installed import require_installed
@@ -35,12 +36,16 @@ def configuration(options: dict[str, Any], *, announce: Callable[[str], None]) -
     asked = {name for names in judges.values() for name in names} | ({options["arbiter"]} - {None})
     asked |= {name for kind, name in engines.items() if kind == "judge"}
     engine = _engine(options, has_judge=bool(asked), announce=announce)
+    certified = certified_setting(options["certified"], engine=engine, judges=sorted(asked), dtype=options["dtype"])
+    if asked:
+        announce(f"certified mode {'on' if certified.on else 'off'} ({certified.why})")
     shared = {name: options[name] for name in ("batch_size", "context_length", "url", "seed")}
+    shared["certified"] = certified.on
     config = RunConfig(
         panel=panel,
         judges=judges,
         engine=engine,
-        dtype=options["dtype"] or "config",
+        dtype=certified.dtype or "config",
         reasons=options["reasons"],
         arbiter=options["arbiter"],
         models=_weights(asked, set(engines.values()) - asked, engine),
@@ -53,9 +58,10 @@ def configuration(options: dict[str, Any], *, announce: Callable[[str], None]) -
     )
     engine_options = EngineOptions(
         engine=engine,
-        dtype=options["dtype"],
+        dtype=certified.dtype,
         allow_hosts=options["allow_hosts"],
         batch_limit_s=options["batch_limit_s"],
+        item_limit_s=options["item_limit_s"],
         **shared,
     )
     return config, engine_options

@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -9,20 +10,27 @@ from typing import Any
 import click
 
 from offline_eval.airgap.guard import arm
+from offline_eval.cli.cache import open_cache
+from offline_eval.cli.output import write_text
 from offline_eval.cli.progress import Progress
-from offline_eval.cli.report import rendered, show
+from offline_eval.cli.report import HTML, html, rendered, show
 from offline_eval.cli.run_config import configuration
+from offline_eval.cli.run_vetting import vet_judges
 from offline_eval.core.errors import EXIT_INTERRUPTED, EXIT_TOO_MANY_UNSCORED, UsageError
 from offline_eval.core.records import Case, Response
 from offline_eval.engines.select import EngineOptions, family_of, open_encoder, open_engine
 from offline_eval.formats.reader import read_cases, read_combined, read_responses
 from offline_eval.models.installed import require_installed
 from offline_eval.pipeline.aggregate import Results, summarize
+from offline_eval.pipeline.cached import with_cache
+from offline_eval.pipeline.certify import Certifier
 from offline_eval.pipeline.config import RunConfig, family_warnings, run_id
 from offline_eval.pipeline.execute import Executor
+from offline_eval.pipeline.manifest import begin_session
 from offline_eval.pipeline.plan import estimate_plan, pair
 from offline_eval.pipeline.record import record, with_missing
 from offline_eval.report.numbers import percent
+from offline_eval.store.audit import require_intact
 from offline_eval.store.run_file import SUFFIX, RunFile
 
 
@@ -60,19 +68,29 @@ class Session:
             open_engine(config.judge_names[0], engine_options).close()  # refuse a wrong address before a run exists
         identity = run_id(config, cases, responses)
         path = Path(options["folder"]) / f"{identity}{SUFFIX}"
+        vetting = vet_judges(config, engine_options, cases, options, is_new=not path.is_file(), announce=_say)
+        warnings += vetting.warnings
         run_file = RunFile(path, create=True)
-        stored = {"run_id": identity, "config": config.model_dump(mode="json"), "warnings": warnings}
+        require_intact(run_file)
+        stored = {"run_id": identity, "config": config.model_dump(mode="json"), "warnings": warnings, **vetting.stored}
         run_file.begin_run(stored, cases, responses)
+        begin_session(
+            run_file, config, now=datetime.now(UTC), operator=options["operator"], purpose=options["purpose"]
+        )
         _say(f"run {identity} in {path}; engine {config.engine}")
         return self._judge(run_file, config, engine_options)
 
     def _judge(self, run_file: RunFile, config: RunConfig, engine_options: EngineOptions) -> int:
         signal.signal(signal.SIGTERM, _interrupt)
+        certifier = Certifier(run_file, config, sample=self._options["certify_sample"], announce=_say)
+        cache = open_cache(self._options["cache"], wanted=not self._options["no_cache"], announce=_say)
         with Progress() as progress:
             executor = Executor(
                 run_file,
                 config,
-                open_judge=lambda name: open_engine(name, engine_options),
+                open_judge=lambda name: with_cache(
+                    certifier.tested(name, open_engine(name, engine_options)), cache, announce=_say
+                ),
                 open_encoder=lambda kind, name: open_encoder(kind, name, engine_options),
                 progress=lambda done, total: progress.tell("evaluated", done, total),
                 announce=_say,
@@ -85,14 +103,15 @@ class Session:
                     "run the same command again to continue"
                 )
                 return EXIT_INTERRUPTED
-        summary = summarize(Results(run_file, by_expected=self._options["expected"]))
+        results = Results(run_file, by_expected=self._options["expected"])
+        summary = summarize(results)
         show(summary, self._options["format"])
         report_file = self._options["report_file"]
         if report_file is not None:
-            suffix = "json" if report_file.suffix == ".json" else "md"
-            report_file.parent.mkdir(parents=True, exist_ok=True)
-            report_file.write_text(rendered(summary, suffix, for_file=True), "utf-8")
-            _say(f"report written to {report_file}")
+            suffix = report_file.suffix.removeprefix(".")
+            is_html, results_format = suffix == HTML, "json" if suffix == "json" else "md"
+            text = html(results, summary=summary) if is_html else rendered(summary, results_format, for_file=True)
+            write_text(text, report_file)
         run_file.close()
         if summary.failed_share > self._options["max_failed"]:
             _say(f"{summary.n_failed} of {summary.n_verdicts} verdicts failed, more than --max-failed allows")

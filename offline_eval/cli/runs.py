@@ -32,20 +32,29 @@ def list_(folder: Path, format: RowFormat) -> None:
             stored = run_file.configuration() or {}
             config = stored.get("config", {})
             judges = sorted({name for names in config.get("judges", {}).values() for name in names})
+            read = {"systems": run_file.systems(), "cases": run_file.count_cases()}
             row = {"batches": len(run_file.committed_batches()), "panel": config.get("panel", {}).get("name")}
-            rows.append({"run": path.stem, "changed": changed, **row, "judges": judges, "engine": config.get("engine")})
+            rows.append(
+                {"run": path.stem, "changed": changed, **read, **row, "judges": judges, "engine": config.get("engine")}
+            )
             run_file.close()
         except StoreError as error:
             rows.append({"run": path.stem, "changed": changed, "batches": None, "panel": f"unreadable: {error}"})
-    print_rows(rows, format, columns=("run", "changed", "batches", "panel", "judges", "engine"))
+    print_rows(rows, format, columns=("run", "changed", "systems", "cases", "batches", "panel", "judges", "engine"))
 
 
 @command.command(name="show")
 @click.argument("run")
 @runs_option
-def show(run: str, folder: Path) -> None:
+@click.option("--manifest", "only_manifest", is_flag=True, help="What exactly was run, by whom and when; nothing else.")
+def show(run: str, folder: Path, only_manifest: bool) -> None:
     """RUN's configuration and events (loads, times, memory), as JSON."""
     run_file = open_run(run, folder)
+    if only_manifest:
+        from offline_eval.pipeline.manifest import manifest_of
+
+        click.echo(manifest_of(run_file).model_dump_json(indent=1))
+        return
     body = {
         "file": str(run_file.path),
         "head": run_file.head(),

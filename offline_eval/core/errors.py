@@ -59,5 +59,9 @@ class AirGapError(OfflineEvalError):
     """An attempt to reach beyond this machine."""
 
 
+class ReproductionError(OfflineEvalError):
+    """A replay that would not run on the same weights, versions or hardware, so that it could prove nothing."""
+
+
 class StoreError(OfflineEvalError):
     """A run file that cannot be opened, written or trusted."""

@@ -370,3 +370,12 @@ def parse_evidence(data: object) -> Evidence:
         pydantic.ValidationError: The data is not evidence of a known kind.
     """
     return _EVIDENCE.validate_python(data)
+
+
+def read_evidence(text: str) -> Evidence:
+    """Read one piece of evidence back from the JSON text that was stored.
+
+    Raises:
+        pydantic.ValidationError: The text is not evidence of a known kind.
+    """
+    return _EVIDENCE.validate_json(text)

@@ -116,6 +116,13 @@ class TextEngine(Protocol):
     def close(self) -> None: ...
 
 
+@runtime_checkable
+class PrefixCached(Protocol):
+    """An engine that keeps what it computed of earlier prompts, and can forget it as if it had just been loaded."""
+
+    def forget_prefixes(self) -> None: ...
+
+
 class PairScorer(Protocol):
     """A cross-encoder.
 

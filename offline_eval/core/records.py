@@ -1,5 +1,6 @@
 """What is asked, what is true and what a system answered: the records everything else is computed from."""
 
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -7,10 +8,22 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from offline_eval.core.hashing import digest
 
 
+@cache
+def _field_names(kind: type[BaseModel]) -> set[str]:
+    return set(kind.model_fields)
+
+
 class Record(BaseModel):
     """A frozen value: unknown fields are refused, numbers are finite."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Let all records of a kind share one set of field names; a set for each would be most of a large run's memory.
+
+        What is stored leaves out defaults, never unset fields, so nobody asks which fields were given.
+        """
+        object.__setattr__(self, "__pydantic_fields_set__", _field_names(type(self)))
 
     def content_hash(self) -> str:
         """Hash of the record's whole content under its own type name."""

@@ -1,5 +1,6 @@
 """Names of things that live one to a file: the file's stem is the name, and listing imports nothing."""
 
+from functools import cached_property
 from importlib import import_module
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -24,7 +25,7 @@ class Registry:
 
     def names(self) -> list[str]:
         """All registered names, sorted."""
-        return sorted(self._modules())
+        return sorted(self._modules)
 
     def load(self, name: str) -> Any:
         """Import one and return what it provides.
@@ -40,12 +41,14 @@ class Registry:
         Raises:
             UnknownNameError: No such file.
         """
-        modules = self._modules()
+        modules = self._modules
         if name not in modules:
             raise UnknownNameError(self._kind, name, list(modules))
         return modules[name]
 
+    @cached_property
     def _modules(self) -> dict[str, str]:
+        """Listed once: reports look up metrics thousands of times, and files do not come and go."""
         found: dict[str, str] = {}
         pending: list[tuple[Traversable, str]] = [(files(self._package), self._package)]
         while pending:

@@ -4,6 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from offline_eval.core.certification import Certification
+from offline_eval.core.manifest import Manifest
 from offline_eval.core.records import Record
 from offline_eval.core.results import Estimate, Interval
 
@@ -113,12 +115,66 @@ class ScreenCount(Record):
     interval: Interval | None
 
 
+class ErrorRates(Record):
+    """How often a judge was right about labelled items, from its passport; enough to correct a rate it measured.
+
+    Attributes:
+        rubric: `name.language@version`.
+        pass_from: Lowest grade that counts as a pass.
+        true_positive: Labelled passes the judge passed, of `n_positive`.
+        true_negative: Labelled failures the judge failed, of `n_negative`.
+        labels: Name of the label set.
+        date: When the passport was made, ISO 8601.
+    """
+
+    judge: str
+    weights_hash: str
+    rubric: str
+    pass_from: float
+    true_positive: int = Field(ge=0)
+    n_positive: int = Field(ge=0)
+    true_negative: int = Field(ge=0)
+    n_negative: int = Field(ge=0)
+    labels: str
+    labels_hash: str
+    date: str
+
+
+class PassRate(Record):
+    """The share of a system's answers that a judge passed, raw and put right with its passport's error rates.
+
+    Attributes:
+        n: Answers the judge was asked about; rules' verdicts and what does not apply are left out.
+        n_failed: Of those, answers without a verdict; they count as not passed.
+        raw: In [0, 1].
+        value: Corrected, in [0, 1]; None when it cannot be, with the reason.
+        n_labels: Labelled items the error rates come from.
+    """
+
+    system: str
+    judge: str
+    rubric: str
+    n: int
+    n_failed: int
+    raw: float
+    raw_interval: Interval | None
+    value: float | None
+    interval: Interval | None
+    reason: str | None = None
+    labels: str
+    n_labels: int
+
+
 class RunSummary(Record):
     """A run's results.
 
     Attributes:
         engines: Kind of engine to the model the checks asked.
         screen: None when every answer went to the judges.
+        pass_rates: Raw and corrected, of judges that had a passport when the run began.
+        manifest: What exactly was run, by whom and when.
+        certification: Whether the verdicts come out the same again, as measured at the start.
+        refused_attempts: Calls that wanted to leave this machine and were refused, in all processes of the run.
         estimates: Group `all` for each system and metric first, then slices such as `query_type=factual`.
         labels: System to dimension to label to count.
         level_names: Label to its display names, in every language the panel's rubrics were used in.
@@ -157,6 +213,10 @@ class RunSummary(Record):
     review_shares: dict[str, float]
     engines: dict[str, str] = Field(default_factory=dict)
     screen: ScreenCount | None = None
+    pass_rates: tuple[PassRate, ...] = ()
+    certification: Certification | None = None
+    manifest: Manifest | None = None
+    refused_attempts: int = 0
     worst: tuple[ResponseView, ...]
     advice: tuple[str, ...]
     warnings: tuple[str, ...]

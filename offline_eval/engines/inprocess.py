@@ -26,6 +26,7 @@ class EngineSpec(Record):
         context_length: Tokens of prompt and output together.
         batch_size: Requests computed together.
         options: Passed to the engine's constructor.
+        certified: Whether kernels whose results do not depend on the batch are wanted where the device has them.
     """
 
     engine: str
@@ -41,6 +42,7 @@ class EngineSpec(Record):
     seed: int = 0
     template_options: dict[str, Any] = Field(default_factory=dict)
     options: dict[str, Any] = Field(default_factory=dict)
+    certified: bool = False
 
 
 class Prepared(NamedTuple):

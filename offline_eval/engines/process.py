@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import select
 import socket
@@ -11,29 +12,26 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
 from offline_eval.core.errors import EngineError, ModelError, OfflineEvalError
 from offline_eval.core.protocols import EngineInfo, Failure, GenerateRequest, Generation
 from offline_eval.engines.inprocess import EngineSpec
+from offline_eval.engines.isolate import BatchFailedError, Incident, is_memory_error, isolate
 
 _RESULTS: TypeAdapter[list[Generation | Failure]] = TypeAdapter(list[Generation | Failure])
 _LOAD_LIMIT_S = 1800.0
 _TAIL_LINES = 5
+# Deaths without an answer in between after which no item is to blame any more: before anything was ever answered, and
+# later, when a stretch of bad items is more likely.
+_MOST_DEATHS_AT_FIRST = 12
+_MOST_DEATHS = 64
 
 
-class WorkerDiedError(EngineError):
-    """The worker process ended or stopped answering.
-
-    Attributes:
-        reason: `engine_crashed` or `time_limit`.
-    """
-
-    def __init__(self, reason: str, message: str) -> None:
-        self.reason = reason
-        super().__init__(message)
+class WorkerDiedError(BatchFailedError):
+    """The worker process ended or stopped answering: `engine_crashed` or `time_limit`."""
 
 
 class ProcessEngine:
@@ -41,8 +39,12 @@ class ProcessEngine:
 
     Args:
         spec: What to load.
-        batch_limit_s: Longest time one batch may take; then its worker is killed and the batch is halved.
+        batch_limit_s: Longest time one batch may take, in seconds; then its worker is killed and the batch is halved.
+        item_limit_s: Longest time an item may take, in seconds; a batch of n has n times as long, if that is less.
         environment: Variables added to the worker's own.
+
+    Attributes:
+        incidents: What was survived so far.
 
     Raises:
         ModelError: The model cannot be used as a judge.
@@ -50,15 +52,25 @@ class ProcessEngine:
     """
 
     def __init__(
-        self, spec: EngineSpec, *, batch_limit_s: float = 3600.0, environment: dict[str, str] | None = None
+        self,
+        spec: EngineSpec,
+        *,
+        batch_limit_s: float = 3600.0,
+        item_limit_s: float | None = None,
+        environment: dict[str, str] | None = None,
     ) -> None:
         self._spec = spec
         self._batch_limit_s = batch_limit_s
+        self._item_limit_s = math.inf if item_limit_s is None else item_limit_s
         self._environment = environment or {}
         self._log = tempfile.NamedTemporaryFile(prefix="offline-eval-engine-", suffix=".log", delete=False)  # noqa: SIM115
         self.loads = 0
         self.peak_bytes = 0
         self.refused_connections = 0
+        self._refused_here = 0  # by the worker that is alive
+        self.incidents: list[Incident] = []
+        self._deaths = 0  # since the last answer
+        self._has_answered = False
         self._process: subprocess.Popen[bytes] | None = None
         started = time.monotonic()
         try:
@@ -71,34 +83,99 @@ class ProcessEngine:
     def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation | Failure]:
         """Answer every request, in order.
 
-        A batch whose worker dies is redone whole in a fresh one, since the cause may lie outside. If it dies again or
-        takes too long, it is halved until the item at fault is alone; that item fails with `engine_crashed` or
-        `time_limit`, and the others are answered.
+        A batch whose worker dies is redone whole in a fresh one, since the cause may lie outside. If it dies again,
+        raises or takes too long, it is halved until the items at fault are alone; those fail with `engine_crashed`,
+        `engine_error`, `out_of_memory` or `time_limit`, and the others are answered together. When memory runs out, a
+        fresh worker computes smaller batches from there on.
 
         Raises:
-            EngineError: The model does not load again.
+            EngineError: The model does not load again, dies whatever it is asked, or would have to compute smaller
+                batches where certified results depend on their size.
         """
-        return self._generate(requests, redo=True) if requests else []
-
-    def _generate(self, requests: Sequence[GenerateRequest], *, redo: bool) -> list[Generation | Failure]:
-        if self._process is None:
-            self._start()
-        message = {"op": "generate", "requests": [request.model_dump(mode="json") for request in requests]}
+        if not requests:
+            return []
         try:
-            return _RESULTS.validate_python(self._ask(message, limit_s=self._batch_limit_s)["results"])
+            return self._whole(requests)
+        except BatchFailedError as error:
+            found = isolate(requests, self._at_once, first=error)
+            if found.largest_part is not None:
+                self._shrink(min(self._spec.batch_size, found.largest_part), error, requests)
+            else:
+                self._tell("isolated", error, requests, at_fault=len(found.at_fault))
+            return found.answers
+
+    def _whole(self, requests: Sequence[GenerateRequest]) -> list[Generation | Failure]:
+        redone = False
+        while True:
+            try:
+                return self._at_once(requests)
+            except BatchFailedError as error:
+                if error.reason == "engine_crashed" and not redone:
+                    redone = True
+                    self._tell("worker_replaced", error, requests)
+                elif error.reason == "out_of_memory" and self._spec.batch_size > 1:
+                    self._shrink(self._spec.batch_size // 2, error, requests)
+                else:
+                    raise
+
+    def _at_once(self, requests: Sequence[GenerateRequest]) -> list[Generation | Failure]:
+        if self._process is None:
+            self.info = self._start()
+        message = {"op": "generate", "requests": [request.model_dump(mode="json") for request in requests]}
+        limit_s = min(self._batch_limit_s, self._item_limit_s * len(requests))
+        try:
+            answers = _RESULTS.validate_python(self._ask(message, limit_s=limit_s)["results"])
         except WorkerDiedError as error:
             self._stop()
-            if redo and error.reason == "engine_crashed":
-                return self._generate(requests, redo=False)
-            if len(requests) == 1:
-                return [Failure(reason=error.reason, detail=str(error))]
-            middle = len(requests) // 2
-            halves = (requests[:middle], requests[middle:])
-            return [answer for half in halves for answer in self._generate(half, redo=False)]
-        except OfflineEvalError as error:
-            if len(requests) == 1:
-                return [Failure(reason="engine_error", detail=str(error))]
-            return [self._generate([request], redo=False)[0] for request in requests]
+            self._deaths += 1
+            if self._deaths > (_MOST_DEATHS if self._has_answered else _MOST_DEATHS_AT_FIRST):
+                raise EngineError(f"the engine dies whatever it is asked ({self._deaths} times): {error}") from error
+            raise
+        self._deaths, self._has_answered = 0, True
+        return answers
+
+    def _shrink(self, batch_size: int, error: BatchFailedError, requests: Sequence[GenerateRequest]) -> None:
+        """Compute smaller batches from here on, in a fresh process."""
+        if self._spec.certified and self._spec.engine != "vllm":  # vLLM's certified results do not depend on the size
+            raise EngineError(
+                f"{error}\nbatches of {self._spec.batch_size} are too large for the memory, and certified results of "
+                f"this engine depend on their size; start a run with --batch-size {batch_size}"
+            ) from error
+        self._stop()
+        self._spec = self._spec.model_copy(update={"batch_size": batch_size})
+        self._tell("smaller_batch", error, requests)
+
+    def _tell(
+        self,
+        kind: Literal["worker_replaced", "isolated", "smaller_batch"],
+        error: BatchFailedError,
+        requests: Sequence[GenerateRequest],
+        *,
+        at_fault: int = 0,
+    ) -> None:
+        self.incidents.append(
+            Incident(
+                kind=kind,
+                reason=error.reason,
+                detail=str(error),
+                requests=len(requests),
+                at_fault=at_fault,
+                batch_size=self._spec.batch_size,
+            )
+        )
+
+    def forget_prefixes(self) -> None:
+        """Empty the engine's prefix cache, if it keeps one.
+
+        Raises:
+            EngineError: The engine cannot.
+        """
+        if self._process is None:
+            return
+        try:
+            self._ask({"op": "forget"}, limit_s=self._batch_limit_s)
+        except WorkerDiedError:
+            self._stop()  # the next one starts with nothing to forget
 
     def close(self) -> None:
         """End the worker and note its peak memory."""
@@ -106,7 +183,6 @@ class ProcessEngine:
             with contextlib.suppress(EngineError):
                 last = self._ask({"op": "close"}, limit_s=30.0)
                 self.peak_bytes = max(self.peak_bytes, int(last["peak_bytes"]))
-                self.refused_connections += int(last["refused_connections"])
         self._stop()
         self._forget_log()
 
@@ -144,10 +220,19 @@ class ProcessEngine:
             self._stop()
             raise
         reply: dict[str, Any] = json.loads(line)
+        self._refused_here = int(reply["refused_connections"])
         if "error" in reply:
-            kind = ModelError if reply["kind"] == "ModelError" else EngineError
-            raise kind(f"{self._spec.model} on {self._spec.engine}: {reply['error']}")
+            raise self._error(reply["kind"], reply["error"], is_load=message["op"] == "load")
         return reply
+
+    def _error(self, kind: str, words: str, *, is_load: bool) -> OfflineEvalError:
+        text = f"{self._spec.model} on {self._spec.engine}: {words}"
+        if is_load:
+            return ModelError(text) if kind == "ModelError" else EngineError(text)
+        if not is_memory_error(kind, words):
+            return BatchFailedError("engine_error", text)
+        self._stop()  # what is left of its memory is in pieces
+        return BatchFailedError("out_of_memory", text)
 
     def _read_line(self, limit_s: float) -> bytes:
         deadline = time.monotonic() + limit_s
@@ -181,6 +266,8 @@ class ProcessEngine:
         self._process.wait()
         self._socket.close()
         self._process = None
+        self.refused_connections += self._refused_here
+        self._refused_here = 0
 
     def _forget_log(self) -> None:
         self._log.close()

@@ -23,6 +23,8 @@ class EngineOptions(Record):
         url: Of the endpoint.
         allow_hosts: Hosts beyond loopback the endpoint may be on.
         batch_limit_s: Longest time for one batch, in seconds.
+        item_limit_s: Longest time for one request, in seconds; None for no limit but the batch's.
+        certified: Whether kernels whose results do not depend on the batch are wanted where the device has them.
     """
 
     engine: str = "auto"
@@ -33,6 +35,8 @@ class EngineOptions(Record):
     url: str | None = None
     allow_hosts: tuple[str, ...] = ()
     batch_limit_s: float = 3600.0
+    item_limit_s: float | None = None
+    certified: bool = False
 
 
 def pick_engine(wanted: str) -> tuple[str, str]:
@@ -83,6 +87,7 @@ def engine_spec(model: InstalledModel, engine: str, *, options: EngineOptions) -
         seed=options.seed,
         template_options=dict(config.template_options),
         options=dict(extra),
+        certified=options.certified,
     )
 
 
@@ -108,7 +113,7 @@ def open_engine(name: str, options: EngineOptions) -> TextEngine:
 
     engine, _ = pick_engine(options.engine)
     spec = engine_spec(require_installed(name), engine, options=options)
-    return ProcessEngine(spec, batch_limit_s=options.batch_limit_s)
+    return ProcessEngine(spec, batch_limit_s=options.batch_limit_s, item_limit_s=options.item_limit_s)
 
 
 def open_encoder(kind: EngineKind, name: str, options: EngineOptions) -> PairScorer | Embedder:

@@ -4,10 +4,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from offline_eval.core.errors import EngineError
 from offline_eval.core.protocols import EngineInfo, Failure, GenerateRequest, Generation
 from offline_eval.engines.inprocess import EngineSpec, Prepared, Preparer, choose, engine_info
 
 _MAX_LABELS = 128  # vLLM's limit on logprob_token_ids
+_INVARIANT_FROM = (8, 0)  # compute capability of the first cards that batch-invariant kernels run on
 
 
 class VllmEngine:
@@ -19,6 +21,10 @@ class VllmEngine:
         os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")
         os.environ.setdefault("VLLM_REGEX_COMPILATION_TIMEOUT_S", "120")
         import torch
+
+        is_invariant = spec.certified and _can_be_invariant(torch)
+        if is_invariant:  # on a CPU the switch crashes the engine; there float32 alone is enough
+            os.environ["VLLM_BATCH_INVARIANT"] = "1"
         import vllm
 
         self._spec = spec
@@ -42,10 +48,14 @@ class VllmEngine:
             "enforce_eager": not has_gpu,
             "disable_log_stats": True,
         }
+        if is_invariant:
+            settings["attention_backend"] = "FLASH_ATTN"  # keeps the prefix cache, which the others give up
         self._llm = vllm.LLM(**(settings | spec.options))
         device = torch.cuda.get_device_name(0) if has_gpu else "cpu"
         versions = {"vllm": vllm.__version__, "torch": torch.__version__}
-        self.info: EngineInfo = engine_info(spec, device=device, versions=versions)
+        info = engine_info(spec, device=device, versions=versions)
+        more = {"batch_invariant": True} if is_invariant else {}
+        self.info: EngineInfo = info.model_copy(update={"options": {**info.options, **more}})
 
     def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation | Failure]:
         """Answer every request, in order."""
@@ -59,6 +69,11 @@ class VllmEngine:
             )
             done.update({p.position: self._read(p, output) for p, output in zip(ready, outputs, strict=True)})
         return [done[position] for position in range(len(requests))]
+
+    def forget_prefixes(self) -> None:
+        """Empty the prefix cache."""
+        if not self._llm.reset_prefix_cache():
+            raise EngineError("vLLM did not empty its prefix cache")
 
     def close(self) -> None:
         """Shut the engine down; the worker process ends afterwards."""
@@ -84,6 +99,10 @@ class VllmEngine:
             return self._preparer.read(prepared, ids, stopped=completion.finish_reason == "stop")
         first = completion.logprobs[0]
         return choose(prepared, {label: float(first[index].logprob) for label, index in prepared.label_ids.items()})
+
+
+def _can_be_invariant(torch: Any) -> bool:
+    return bool(torch.cuda.is_available()) and torch.cuda.get_device_capability(0) >= _INVARIANT_FROM
 
 
 ENGINE = VllmEngine

@@ -14,6 +14,7 @@ from typing import Any
 
 from offline_eval.airgap.guard import arm_from_environment, attempt_count
 from offline_eval.airgap.switches import set_switches
+from offline_eval.core.protocols import PrefixCached
 
 _PR_SET_PDEATHSIG = 1
 
@@ -34,6 +35,8 @@ def main() -> None:
             engine, reply = _answer(engine, message)
         except Exception as error:  # noqa: BLE001 - the worker's edge: the parent decides what an error means
             reply = {"error": f"{type(error).__name__}: {error}", "kind": type(error).__name__}
+        # With every reply, since a worker that dies takes its count along.
+        reply["refused_connections"] = attempt_count()
         stream.write(json.dumps(reply).encode() + b"\n")
         stream.flush()
         if message["op"] == "close":
@@ -54,7 +57,11 @@ def _answer(engine: Any, message: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
         requests = [GenerateRequest.model_validate(request) for request in message["requests"]]
         return engine, {"results": [result.model_dump(mode="json") for result in engine.generate(requests)]}
-    return engine, {"peak_bytes": _peak_bytes(), "refused_connections": attempt_count()}
+    if operation == "forget":
+        if isinstance(engine, PrefixCached):
+            engine.forget_prefixes()
+        return engine, {"forgot": isinstance(engine, PrefixCached)}
+    return engine, {"peak_bytes": _peak_bytes()}
 
 
 def _peak_bytes() -> int:
@@ -62,5 +69,8 @@ def _peak_bytes() -> int:
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 
 
+if __name__ == "__mp_main__":  # in a child that a model library spawned from here, which imports this module again
+    set_switches()
+    arm_from_environment()
 if __name__ == "__main__":
     main()

@@ -1,6 +1,5 @@
 """Numbered lines of a text file, gzipped or not, so that every line format decodes and refuses in the same way."""
 
-import gzip
 import json
 import zlib
 from collections.abc import Iterable, Iterator
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from offline_eval.core.errors import DataError
+from offline_eval.formats.gzipped import unpacked
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -24,7 +24,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
         with path.open("rb") as stream:
             packed = stream.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
             stream.seek(0)
-            yield from _decoded(gzip.GzipFile(fileobj=stream) if packed else stream, path)
+            yield from _decoded(unpacked(stream) if packed else stream, path)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; check the path") from None
     except (OSError, EOFError, zlib.error) as error:

@@ -10,6 +10,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from offline_eval.core.errors import UnknownNameError
 from offline_eval.formats import arrow, csv_table, json_list, jsonl
+from offline_eval.formats.gzipped import unpacked
 from offline_eval.formats.json_text import UTF8_BOM, parse_json
 from offline_eval.formats.problems import Problems
 from offline_eval.formats.row import Row
@@ -88,7 +89,7 @@ def _read(stream: BinaryIO, format: str | None, problems: Problems) -> Iterator[
     try:
         content: BinaryIO = buffered
         if buffered.peek(2)[:2] == _GZIP_MAGIC:
-            content = cast(BinaryIO, gzip.GzipFile(fileobj=buffered))
+            content = unpacked(buffered)
         if format is None:
             data = content.read()
             content, format = io.BytesIO(data), _by_content(data)

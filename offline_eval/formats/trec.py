@@ -3,7 +3,7 @@
 import html
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from offline_eval.core.errors import DataError
@@ -102,6 +102,27 @@ def read_run(path: Path, *, name: str | None = None) -> RetrievalRun:
             scores[query_id][document_id] = score
     _refuse(path, problems, empty=not scores, what="results")
     return RetrievalRun(name=name or tag or path.name, scores=scores)
+
+
+def write_runs(runs: Sequence[RetrievalRun], folder: Path) -> list[Path]:
+    """Write runs into a folder, one file each, named after the run as far as a file name allows.
+
+    A run's name may come from a file that somebody sent, so nothing in it can lead elsewhere.
+
+    Raises:
+        DataError: An id holds white space, or the folder cannot be written.
+    """
+    paths: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, run in enumerate(runs, 1):
+            stem = re.sub(r"[^\w.+@=()-]", "_", run.name)[:60].lstrip(".") or "run"
+            path = folder / f"{stem}.trec"
+            paths.append(folder / f"{stem}-{number}.trec" if path in paths else path)
+            write_run(run, paths[-1])
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be written ({error.strerror or error}); name another folder") from error
+    return paths
 
 
 def write_run(run: RetrievalRun, path: Path) -> None:

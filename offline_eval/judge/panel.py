@@ -4,11 +4,11 @@ from functools import cache
 from math import isfinite
 from typing import Self
 
-import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from offline_eval.core.errors import DataError, UnknownNameError, UsageError
 from offline_eval.core.records import Record
+from offline_eval.core.yaml_text import read_yaml
 from offline_eval.judge.rubric import load_rubric, rubric_names
 from offline_eval.models.config import shipped_folder
 
@@ -117,6 +117,6 @@ def load_panel(name: str) -> Panel:
         raise UnknownNameError("panel", name, panel_names())
     path = shipped_folder() / "panels" / f"{name}.yaml"
     try:
-        return Panel.model_validate(yaml.safe_load(path.read_text("utf-8")))
-    except (yaml.YAMLError, ValidationError) as error:
+        return Panel.model_validate(read_yaml(path).data)
+    except ValidationError as error:
         raise DataError(f"{path}: {error}") from error

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 from statistics import fmean
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from offline_eval.core.evidence import Evidence, Verdict, VerdictEvidence
 from offline_eval.core.records import Record
@@ -41,6 +41,24 @@ def verdicts_of(evidence: Sequence[Evidence]) -> list[VerdictEvidence]:
     return [piece for piece in evidence if isinstance(piece, VerdictEvidence)]
 
 
+class PanelGrades(NamedTuple):
+    """The part of a panel verdict that metrics read; the fields are those of `PanelVerdict`."""
+
+    grades: dict[str, float]
+    expected_grades: dict[str, float]
+    missing: dict[str, str]
+    failed: tuple[str, ...]
+
+
+def panel_grades(evidence: Sequence[Evidence]) -> PanelGrades:
+    """Every dimension's grade, or why it has none.
+
+    Args:
+        evidence: All of the response's evidence.
+    """
+    return _grades(_by_dimension(evidence))
+
+
 def panel_verdict(response_key: str, evidence: Sequence[Evidence], *, rules: RoutingRules) -> PanelVerdict:
     """Combine a response's verdicts.
 
@@ -49,6 +67,17 @@ def panel_verdict(response_key: str, evidence: Sequence[Evidence], *, rules: Rou
         rules: What sends it to review.
     """
     by_dimension = _by_dimension(evidence)
+    found = _grades(by_dimension)
+    reasons = review_reasons(by_dimension, found.grades, rules=rules)
+    return PanelVerdict(
+        response_key=response_key,
+        **found._asdict(),
+        route="review" if reasons else "accept",
+        review_reasons=tuple(reasons),
+    )
+
+
+def _grades(by_dimension: dict[str, list[VerdictEvidence]]) -> PanelGrades:
     grades: dict[str, float] = {}
     expected: dict[str, float] = {}
     missing: dict[str, str] = {}
@@ -62,18 +91,9 @@ def panel_verdict(response_key: str, evidence: Sequence[Evidence], *, rules: Rou
         if failures or not scored:
             missing[dimension] = _why_missing(failures or verdicts)
             continue
-        grades[dimension] = fmean(verdict.grade or 0.0 for verdict in scored)
-        expected[dimension] = fmean(_expected(verdict) for verdict in scored)
-    reasons = review_reasons(by_dimension, grades, rules=rules)
-    return PanelVerdict(
-        response_key=response_key,
-        grades=grades,
-        expected_grades=expected,
-        missing=missing,
-        failed=tuple(failed),
-        route="review" if reasons else "accept",
-        review_reasons=tuple(reasons),
-    )
+        grades[dimension] = fmean([verdict.grade or 0.0 for verdict in scored])
+        expected[dimension] = fmean([_expected(verdict) for verdict in scored])
+    return PanelGrades(grades, expected, missing, tuple(failed))
 
 
 def disputed_dimensions(evidence: Sequence[Evidence]) -> list[str]:

@@ -4,11 +4,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, Self
 
-import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from offline_eval.core.errors import DataError, UnknownNameError
 from offline_eval.core.records import Record
+from offline_eval.core.yaml_text import parse_yaml
 
 Block = Literal["passages", "query", "answer", "other_answer", "reference", "key_points"]
 RUBRIC_LANGUAGES = ("en", "zh")
@@ -109,20 +109,18 @@ def load_rubric(name: str, language: str) -> Rubric:
         raise UnknownNameError("rubric", name, rubric_names())
     wanted = language if language in RUBRIC_LANGUAGES else "en"
     file_name = f"{name}.{wanted}.yaml"
-    text = files(__package__).joinpath("rubrics", file_name).read_text("utf-8")
+    text = files(__package__).joinpath("rubrics", file_name).read_bytes()
     return parse_rubric(text, file_name)
 
 
-def parse_rubric(text: str, source: str) -> Rubric:
+def parse_rubric(text: str | bytes, source: str) -> Rubric:
     """Read a rubric from YAML text.
 
     Raises:
         DataError: Not YAML, or not a rubric; every problem with `source` in front.
     """
     try:
-        return Rubric.model_validate(yaml.safe_load(text))
-    except yaml.YAMLError as error:
-        raise DataError(f"{source}: not YAML: {error}") from error
+        return Rubric.model_validate(parse_yaml(text, source).data)
     except ValidationError as error:
         problems = [
             f"{source}: {'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()

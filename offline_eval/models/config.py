@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue, ValidationError, field_validator, model_v
 
 from offline_eval.core.errors import DataError, UnknownNameError, UsageError
 from offline_eval.core.records import Record
+from offline_eval.core.yaml_text import read_yaml
 
 ModelKind = Literal["judge", "nli", "answerability", "alignment", "reranker", "embedder"]
 Dtype = Literal["float32", "bfloat16", "float16"]
@@ -158,16 +159,7 @@ def read_config(path: Path) -> ModelConfig:
     Raises:
         DataError: Not readable, not YAML, or not a config; one line a problem, as `file:line: …`.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-        data = yaml.safe_load(text)
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}:1: cannot be read ({error}), expected a UTF-8 YAML file") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
-        raise DataError(f"{path}:{line}: not valid YAML ({getattr(error, 'problem', error)})") from error
+    data, root = read_yaml(path)
     if not isinstance(data, dict):
         raise DataError(f"{path}:1: expected a mapping of config fields, found {type(data).__name__}")
     try:

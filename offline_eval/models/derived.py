@@ -42,7 +42,7 @@ def derive_config(folder: Path, *, name: str | None = None, kind: ModelKind | No
     data = _read_json(folder / "config.json")
     text = {**data, **data.get("text_config", {})} if isinstance(data.get("text_config"), dict) else data
     model_type = str(data.get("model_type", "unknown"))
-    labels = [str(label) for label in data.get("id2label", {}).values()]
+    labels = read_labels(folder)
     chosen = kind or _kind_of(folder, data, labels)
     label_map = _relations(labels) if chosen == "nli" else {}
     if chosen == "nli" and "entailment" not in label_map.values():
@@ -72,21 +72,47 @@ def derive_config(folder: Path, *, name: str | None = None, kind: ModelKind | No
         ) from error
 
 
+def read_labels(folder: Path) -> list[str]:
+    """The labels in a folder's config.json, in their order; empty when it names none.
+
+    Raises:
+        ModelError: config.json cannot be read, or `id2label` is no mapping.
+    """
+    labels = _read_json(folder / "config.json").get("id2label") or {}
+    if not isinstance(labels, dict):
+        raise ModelError(f"{folder / 'config.json'}: id2label must be an object; copy the model's folder again")
+    return [str(label) for label in labels.values()]
+
+
 def read_template(folder: Path) -> Any:
     """The folder's chat template (text, or a list of named ones); None when it has none."""
     jinja = folder / "chat_template.jinja"
     if jinja.is_file():
-        return jinja.read_text(encoding="utf-8")
+        try:
+            return jinja.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ModelError(f"{jinja} cannot be read ({error}); copy the model's folder again") from error
     for name in ("tokenizer_config.json", "chat_template.json"):
         if (folder / name).is_file() and (template := _read_json(folder / name).get("chat_template")):
+            if not _is_template(template):
+                raise ModelError(f"{folder / name}: chat_template is neither text nor a list of named texts")
             return template
     return None
+
+
+def _is_template(value: Any) -> bool:
+    if isinstance(value, str):
+        return True
+    named = value if isinstance(value, list) else []
+    return bool(named) and all(
+        isinstance(entry, dict) and all(isinstance(text, str) for text in entry.values()) for entry in named
+    )
 
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"{path} cannot be read ({error}); copy the model's folder again") from error
     if not isinstance(data, dict):
         raise ModelError(f"{path} is not a JSON object; copy the model's folder again")
@@ -94,7 +120,8 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _kind_of(folder: Path, data: dict[str, Any], labels: list[str]) -> ModelKind:
-    architecture = str((data.get("architectures") or [""])[0])
+    architectures = data.get("architectures") or [""]
+    architecture = str(architectures[0]) if isinstance(architectures, list) else ""
     if architecture.endswith("ForSequenceClassification"):
         return "reranker" if len(labels) == 1 else "nli"
     if architecture.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):

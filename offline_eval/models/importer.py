@@ -1,12 +1,11 @@
 """Takes in a model folder that was carried here by hand, which is how real judges arrive behind an air gap."""
 
-import json
 import re
 from pathlib import Path
 
 from offline_eval.core.errors import ModelError, UsageError
 from offline_eval.models.config import NAME_PATTERN, FolderSource, ModelConfig, ModelKind, config_names, load_config
-from offline_eval.models.derived import derive_config
+from offline_eval.models.derived import derive_config, read_labels
 from offline_eval.models.hashes import hash_files, model_files
 from offline_eval.models.home import models_home
 from offline_eval.models.installed import InstalledModel
@@ -70,9 +69,9 @@ def _config_for(folder: Path, name: str, kind: ModelKind | None) -> ModelConfig:
 
 
 def _check_labels(folder: Path, config: ModelConfig) -> None:
-    labels = json.loads((folder / "config.json").read_bytes()).get("id2label")
-    if config.label_map and labels and set(labels.values()) != set(config.label_map):
+    labels = read_labels(folder)
+    if config.label_map and labels and set(labels) != set(config.label_map):
         raise ModelError(
-            f"{folder} has the labels {sorted(labels.values())}, but the config {config.name} is for a model with "
+            f"{folder} has the labels {sorted(labels)}, but the config {config.name} is for a model with "
             f"{sorted(config.label_map)}; import it under another name, or state its labels in a config of your own"
         )

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from offline_eval.core.errors import ModelError
@@ -126,6 +126,9 @@ def _module_problems(name: Path, data: Any) -> Iterator[str]:
     entries = data if isinstance(data, list) else []
     for entry in entries:
         kind = str(entry.get("type", "")) if isinstance(entry, dict) else ""
+        path = str(entry.get("path", "")) if isinstance(entry, dict) else ""
+        if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+            yield f"{name} loads {path!r}, which leads outside the folder; use another model"
         if not kind.startswith("sentence_transformers."):
             yield f"{name} loads {kind or 'an unnamed module'}, which is code from elsewhere; use another model"
 
@@ -161,11 +164,12 @@ def _index_problems(folder: Path) -> Iterator[str]:
         return
     try:
         shards = {str(shard) for shard in json.loads(index.read_bytes())["weight_map"].values()}
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         yield f"{index.name} does not parse; copy it again"
         return
+    present = {path.name for path in folder.iterdir()}
     for shard in sorted(shards):
-        if not (folder / shard).is_file():
+        if shard not in present:  # a path that leads elsewhere is never present
             yield f"{shard} is named by {index.name} but missing; copy the whole folder"
 
 

@@ -14,9 +14,13 @@ from offline_eval.judge.panel import Panel
 from offline_eval.judge.routing import PanelVerdict, panel_verdict
 from offline_eval.judge.rubric import load_rubric
 from offline_eval.metrics.panel.total_grade import TotalGrade
+from offline_eval.pipeline.certificate import certification
+from offline_eval.pipeline.certify import stored_tests
 from offline_eval.pipeline.config import RunConfig, case_set_hash, responses_hash
 from offline_eval.pipeline.judge_counts import collapsed_judges, judge_counts
+from offline_eval.pipeline.manifest import manifest_of
 from offline_eval.pipeline.metric_plan import load_metric
+from offline_eval.pipeline.pass_rates import pass_rates, read_error_rates
 from offline_eval.pipeline.plan import FINISHED, pair
 from offline_eval.pipeline.scoring import AnyMetric, score_all, scored_keys
 from offline_eval.pipeline.staged import screen_count
@@ -28,6 +32,7 @@ from offline_eval.text.language import detect_language
 from offline_eval.text.query_type import classify_query
 
 WORST_SHOWN = 10
+SLICED_TAGS = 20
 CORRELATION_RESAMPLES = 500  # enough for two digits of an interval; a report should not take long
 _NAMED = 5  # cases named in a warning
 _LOW, _HIGH = TotalGrade.low, TotalGrade.high
@@ -58,10 +63,15 @@ class Results:
             raise StoreError(f"{run_file.path}: the run was stopped before anything was written; run it again")
         self.run_id = str(stored["run_id"])
         self.head = run_file.head()
+        counted = [body for name, body in run_file.events() if name in ("release", "air_gap")]
+        self.refused_attempts = sum(int(body.get("refused_connections", 0)) for body in counted)
         self.is_finished = FINISHED in run_file.committed_batches()
         self.config = RunConfig.model_validate(stored["config"])
         self.warnings = tuple(stored.get("warnings", ()))
+        self.error_rates = read_error_rates(stored)
+        self.self_tests = stored_tests(run_file)
         self.cases, responses = list(run_file.cases()), list(run_file.responses())
+        self.manifest = manifest_of(run_file, cases=self.cases, responses=responses)
         self.items = pair(self.cases, responses)
         self.cases_hash, self.responses_hash = case_set_hash(self.cases), responses_hash(responses)
         self.evidence: dict[str, list[Evidence]] = defaultdict(list)
@@ -96,7 +106,7 @@ class Results:
 def summarize(results: Results) -> RunSummary:
     """Everything a report needs, from stored evidence alone."""
     found = [piece for piece in results.pieces() if isinstance(piece, VerdictEvidence)]
-    views = {item.response.key: _view(results, item) for item in results.items}
+    views = {item.response.key: response_view(results, item) for item in results.items}
     review = [view for view in views.values() if view.review_reasons]
     scored = sorted((v for v in views.values() if v.total is not None), key=lambda v: (v.total, v.response_key))
     n = len(results.items)
@@ -130,6 +140,10 @@ def summarize(results: Results) -> RunSummary:
         review_shares=_review_shares(views.values(), n),
         engines={str(kind): name for kind, name in results.config.engines.items()},
         screen=None if results.config.screen is None else screen_count(results.pieces()),
+        pass_rates=tuple(pass_rates(results.items, results.evidence, results.error_rates)),
+        certification=certification(results.config, results.self_tests, results.pieces()),
+        manifest=results.manifest,
+        refused_attempts=results.refused_attempts,
         worst=tuple(scored[:WORST_SHOWN]),
         advice=tuple(_advice(results)),
         warnings=(
@@ -169,6 +183,12 @@ def query_type_of(item: Item) -> str:
     return item.case.query_type or classify_query(item.case.query).type
 
 
+def frequent_tags(items: Sequence[Item]) -> list[str]:
+    """The tags with a slice of their own, sorted: the most frequent ones, since some sets have a tag for every case."""
+    counts = Counter(tag for item in items for tag in set(item.case.tags))
+    return sorted(sorted(counts, key=lambda tag: (-counts[tag], tag))[:SLICED_TAGS])
+
+
 def language_of(item: Item) -> str:
     """The case's language, given or detected."""
     return item.case.language or detect_language(item.case.query)
@@ -179,13 +199,14 @@ def _systems(results: Results) -> list[str]:
 
 
 def _estimates(results: Results) -> list[Estimate]:
-    """All metrics of all systems, over everything and then by query type and language."""
+    """All metrics of all systems, over everything and then by query type, language and tag."""
     slices: list[tuple[str, list[Item]]] = [("all", results.items)]
     for name, of in (("query_type", query_type_of), ("language", language_of)):
         groups: dict[str, list[Item]] = defaultdict(list)
         for item in results.items:
             groups[f"{name}={of(item)}"].append(item)
         slices += sorted(groups.items())
+    slices += [(f"tag={tag}", [i for i in results.items if tag in i.case.tags]) for tag in frequent_tags(results.items)]
     found = []
     for group, items in slices:
         for system in _systems(results):
@@ -275,7 +296,8 @@ def _review_shares(views: Iterable[ResponseView], n: int) -> dict[str, float]:
     return {rule: count / n for rule, count in sorted(counts.items())}
 
 
-def _view(results: Results, item: Item) -> ResponseView:
+def response_view(results: Results, item: Item) -> ResponseView:
+    """One response as a person wants to see it."""
     key = item.response.key
     verdict, total = results.verdicts[key], results.scores.get(TotalGrade.name, {}).get(key)
     fault = item.response.metadata.get("fault")
@@ -335,6 +357,8 @@ def results_document(results: Results) -> dict[str, Any]:
     """
     summary = summarize(results).model_dump(mode="json")
     del summary["head"]  # covers the events too
+    for of_the_sessions in ("certification", "manifest", "refused_attempts"):
+        del summary[of_the_sessions]
     evidence = [piece.model_dump(mode="json") for piece in results.pieces()]
     evidence.sort(
         key=lambda piece: (

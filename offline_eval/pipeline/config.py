@@ -32,6 +32,7 @@ class RunConfig(Record):
         engines: Kind of engine to the model that the checks ask.
         screen: Support up to which a claim is clearly unsupported and from which it is clearly supported, in [0, 1];
             None when every answer goes to the judges.
+        certified: Whether engines were asked for results that do not depend on batches.
     """
 
     panel: Panel
@@ -51,6 +52,7 @@ class RunConfig(Record):
     checks: tuple[str, ...] = ("refusal",)
     engines: dict[EngineKind, str] = Field(default_factory=dict)
     screen: tuple[float, float] | None = None
+    certified: bool = False
 
     @property
     def metric_names(self) -> tuple[str, ...]:

@@ -5,17 +5,29 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from offline_eval.airgap.guard import attempt_count
 from offline_eval.checks.rubric_verdict import Question, RubricVerdict
 from offline_eval.checks.screen import ScreenCheck, is_control
 from offline_eval.core.errors import EngineError
 from offline_eval.core.evidence import Evidence, VerdictEvidence
-from offline_eval.core.protocols import Check, Embedder, EngineKind, PairScorer, ProgressCallback, TextEngine
+from offline_eval.core.protocols import (
+    Check,
+    Embedder,
+    EngineKind,
+    PairScorer,
+    PrefixCached,
+    ProgressCallback,
+    TextEngine,
+)
 from offline_eval.core.results import Status
+from offline_eval.engines.isolate import Incident
 from offline_eval.judge.routing import disputed_dimensions, panel_verdict
 from offline_eval.judge.rules import decide
 from offline_eval.pipeline.config import RunConfig
+from offline_eval.pipeline.contain import contained_encoder, contained_judge
 from offline_eval.pipeline.metric_plan import load_check
 from offline_eval.pipeline.plan import FINISHED, Batch, Stage, check_stages, pair, stage_of, verdict_stages
+from offline_eval.store.audit import require_intact
 from offline_eval.store.run_file import RunFile
 
 Model = TextEngine | PairScorer | Embedder
@@ -54,13 +66,17 @@ class Executor:
         self._announce = announce
         self._loaded: tuple[EngineKind, str, Model] | None = None
         self._opened = 0.0
+        self._incidents_told = 0  # of the loaded engine
+        self._refused_before = self._refused_told = 0  # calls that the socket guard refused in this process
 
     def run(self) -> None:
         """Do everything that is not committed yet.
 
         Raises:
             OfflineEvalError: A model cannot be loaded or the file cannot be written; what was committed is kept.
+            StoreError: What was committed before is damaged or was altered.
         """
+        require_intact(self._file)
         try:
             for stage in check_stages(self._config, self._items):
                 self._run_stage(stage)
@@ -75,6 +91,7 @@ class Executor:
                 self._file.commit_batch(FINISHED, [])
         finally:
             self._release()
+            self._note_refused()
 
     def _run_stage(self, stage: Stage) -> None:
         done_before = self._file.committed_batches()
@@ -90,8 +107,9 @@ class Executor:
         for batch in pending:
             started = time.monotonic()
             evidence = self._run_check(stage, batch, known) if batch.items else self._run_batch(stage, batch, verdicts)
+            self._note_incidents(batch)
             self._file.commit_batch(batch.name, evidence)
-            self._note_batch(stage, evidence, time.monotonic() - started)
+            self._note_batch(stage, batch, evidence, time.monotonic() - started)
             done += batch.size
             if stage.engine is not None:  # rules take no time worth telling
                 self._progress(done, total)
@@ -118,14 +136,19 @@ class Executor:
         return engine
 
     def _engine(self, kind: EngineKind, name: str) -> Model:
-        if self._loaded is not None and self._loaded[:2] == (kind, name):
-            return self._loaded[2]
+        engine = self._loaded[2] if self._loaded is not None and self._loaded[:2] == (kind, name) else None
+        engine = engine or self._load(kind, name)
+        if isinstance(engine, PrefixCached):  # every batch meets the engine that a resumed run would meet
+            engine.forget_prefixes()
+        return engine
+
+    def _load(self, kind: EngineKind, name: str) -> Model:
         self._release()  # one model in memory at a time
         self._announce(f"loading {kind} {name}" + (f" on {self._config.engine}" if kind == "judge" else ""))
-        started = time.monotonic()
+        started, self._refused_before = time.monotonic(), attempt_count()
         engine = self._open(kind, name)
         self._opened = time.monotonic()
-        self._loaded = (kind, name, engine)
+        self._loaded, self._incidents_told = (kind, name, engine), 0
         self._file.note(
             "load", {"judge": name, "seconds": self._opened - started, "info": engine.info.model_dump(mode="json")}
         )
@@ -134,10 +157,10 @@ class Executor:
 
     def _open(self, kind: EngineKind, name: str) -> Model:
         if kind == "judge":
-            return self._open_judge(name)
+            return contained_judge(self._open_judge(name))
         if self._open_encoder is None:
             raise EngineError(f"{name}: this run needs a model of kind {kind}, and nothing was given that can load one")
-        return self._open_encoder(kind, name)
+        return contained_encoder(self._open_encoder(kind, name))
 
     def _release(self) -> None:
         if self._loaded is None:
@@ -149,21 +172,40 @@ class Executor:
         body: dict[str, Any] = {"judge": judge, "held_seconds": held}
         body |= {
             name: getattr(engine, name)
-            for name in ("peak_bytes", "loads", "refused_connections")
+            for name in ("peak_bytes", "loads", "cache_hits", "cache_misses")
             if hasattr(engine, name)
         }
+        # In the model's own process, and in this one, where encoders live.
+        here = attempt_count() - self._refused_before
+        self._refused_told += here
+        body["refused_connections"] = getattr(engine, "refused_connections", 0) + here
         self._file.note("release", body)
         peak = f", peak memory {body['peak_bytes'] / 2**30:.2f} GiB" if body.get("peak_bytes") else ""
         self._announce(f"released {judge} after {held:.1f} s{peak}")
 
-    def _note_batch(self, stage: Stage, evidence: Sequence[Evidence], seconds: float) -> None:
+    def _note_refused(self) -> None:
+        """Note what was refused while no model was loaded: a system under test can try to call out as well."""
+        rest = attempt_count() - self._refused_told
+        if rest:
+            self._refused_told += rest
+            self._file.note("air_gap", {"refused_connections": rest})
+
+    def _note_batch(self, stage: Stage, batch: Batch, evidence: Sequence[Evidence], seconds: float) -> None:
         counts = {
             "rows": len(evidence),
             "prompt_tokens": sum(getattr(piece, "prompt_tokens", 0) for piece in evidence),
             "output_tokens": sum(getattr(piece, "output_tokens", 0) for piece in evidence),
         }
         names = {"judge": stage.judge, "kind": stage.kind, "check": stage.check}
-        self._file.note("batch", {**names, "seconds": seconds, **counts})
+        self._file.note("batch", {"batch": batch.name, **names, "seconds": seconds, **counts})
+
+    def _note_incidents(self, batch: Batch) -> None:
+        """Tell what the engine survived in this batch, and keep it beside the numbers."""
+        incidents = getattr(self._loaded[2], "incidents", ()) if self._loaded is not None else ()
+        for incident in incidents[self._incidents_told :]:
+            self._file.note("incident", {"batch": batch.name, **incident.model_dump(mode="json")})
+            self._announce(_told(incident))
+        self._incidents_told = len(incidents)
 
     def _arbiter_stage(self, arbiter: str) -> Stage:
         evidence = self._evidence_by_response()
@@ -237,3 +279,14 @@ def _needs_model(stage: Stage, batch: Batch) -> bool:
     if stage.kind == "reason":
         return True
     return any(decide(q.item.case, q.item.response, q.rubric) is None for q in batch.questions)
+
+
+def _told(incident: Incident) -> str:
+    """An incident in one line for people."""
+    first = incident.detail.splitlines()[0]
+    if incident.kind == "worker_replaced":
+        return f"the engine died in a batch of {incident.requests} and was started again: {first}"
+    if incident.kind == "smaller_batch":
+        return f"{incident.reason}: at most {incident.batch_size} are computed together from here on: {first}"
+    others = incident.requests - incident.at_fault
+    return f"{incident.reason}: {incident.at_fault} of {incident.requests} items fail, {others} were answered: {first}"

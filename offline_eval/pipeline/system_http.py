@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import SplitResult, urlsplit
 
-import yaml
 from pydantic import Field, JsonValue, ValidationError
 
 from offline_eval.core.errors import AirGapError, DataError
 from offline_eval.core.protocols import ProgressCallback
 from offline_eval.core.records import Case, Record, Response
+from offline_eval.core.yaml_text import read_yaml
 from offline_eval.formats.json_text import decode_utf8, parse_json
 from offline_eval.formats.wording import described, plain_words, quoted
 from offline_eval.pipeline.asking import ask_all, failed, response_from
@@ -189,16 +189,7 @@ class HttpSystem:
 
 
 def _read_mapping(path: Path) -> HttpMapping:
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file; check the path") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        raise DataError(f"{path}{line}: is not YAML ({getattr(error, 'problem', None) or error})") from None
+    data = read_yaml(path).data
     if not isinstance(data, dict):
         raise DataError(f"{path}: is {described(data)}, expected an object with url and response")
     try:

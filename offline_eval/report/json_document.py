@@ -2,6 +2,7 @@
 
 import re
 
+from offline_eval.core.records import Record
 from offline_eval.core.summary import RunSummary
 
 # C0 and C1 controls, zero-width and direction marks, line separators, tags: everything JSON lets through unescaped.
@@ -12,7 +13,12 @@ _UNSEEN = re.compile(
 
 def render(summary: RunSummary) -> str:
     """The whole summary, one field a line."""
-    return _UNSEEN.sub(_escaped, summary.model_dump_json(indent=1))
+    return render_record(summary)
+
+
+def render_record(record: Record) -> str:
+    """Any record, one field a line."""
+    return _UNSEEN.sub(_escaped, record.model_dump_json(indent=1))
 
 
 def _escaped(match: re.Match[str]) -> str:

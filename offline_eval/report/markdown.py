@@ -1,5 +1,7 @@
 """The summary as Markdown, for job summaries and wikis."""
 
+from collections.abc import Sequence
+
 from offline_eval.core.summary import RunSummary
 from offline_eval.report.sections import Section, sections
 from offline_eval.report.visible import visible
@@ -9,7 +11,12 @@ _MARKS = "\\`*_[]<>|#~$&"  # the backslash first
 
 def render(summary: RunSummary) -> str:
     """The whole report."""
-    return "\n".join(_section(section) for section in sections(summary))
+    return render_sections(sections(summary))
+
+
+def render_sections(shown: Sequence[Section]) -> str:
+    """Sections in their order, as `render` shows a summary's."""
+    return "\n".join(_section(section) for section in shown)
 
 
 def _section(section: Section) -> str:

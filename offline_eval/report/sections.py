@@ -4,10 +4,11 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from offline_eval.core.records import Record
 from offline_eval.core.results import Estimate
 from offline_eval.core.summary import ResponseView, RunSummary
 from offline_eval.report.numbers import estimate_text, interval_text, percent, three
+from offline_eval.report.reproducibility import manifest, repeatability
+from offline_eval.report.section import Section
 
 _SHOWN_REVIEW = 20
 _MOST_COLUMNS = 6  # metrics beside each other; more are listed below each other
@@ -16,21 +17,6 @@ _GRADES = "; grades from 1 (fail) to 3 (excellent)"
 _CUT = 160
 _CLUSTERS = re.compile(r" over [\d,]+ clusters")
 _WORST_COLUMNS = ("response", "total", "grades", "query", "answer", "reasons")
-
-
-class Section(Record):
-    """A heading with a table, lines, or both.
-
-    Attributes:
-        columns: Header of the table; empty when there is none.
-        rows: Cells, each row as long as `columns`.
-        lines: Text below the table.
-    """
-
-    title: str
-    columns: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    lines: tuple[str, ...] = ()
 
 
 def sections(summary: RunSummary) -> list[Section]:
@@ -43,10 +29,13 @@ def sections(summary: RunSummary) -> list[Section]:
         _correlations(summary),
         _refusals(summary),
         _screen(summary),
+        _pass_rates(summary),
         _judges(summary),
+        repeatability(summary),
         _review(summary),
         _worst(summary),
         Section(title="Size of the test set", lines=summary.advice),
+        manifest(summary),
         Section(title="Warnings", lines=summary.warnings),
     ]
     return [section for section in found if section.rows or section.lines]
@@ -142,7 +131,8 @@ def _slices(summary: RunSummary) -> Section:
     )
     lines = (f"{len(more)} more metrics by slice in `offline-eval report {summary.run_id} --format json`",)
     columns = ("slice", "system", *names)
-    return Section(title="By query type and language", columns=columns, rows=rows, lines=lines if more and rows else ())
+    shown = lines if more and rows else ()
+    return Section(title="By query type, language and tag", columns=columns, rows=rows, lines=shown)
 
 
 def _labels(summary: RunSummary) -> Section:
@@ -203,6 +193,28 @@ def _screen(summary: RunSummary) -> Section:
     else:
         lines.append("no settled answer was judged all the same, so the loss in agreement is not known")
     return Section(title="Staged evaluation", lines=tuple(lines))
+
+
+def _pass_rates(summary: RunSummary) -> Section:
+    """What a judge with a passport passed, raw and put right with the error rates measured there."""
+    rows = tuple(
+        (
+            found.system,
+            found.judge,
+            found.rubric,
+            f"{three(found.raw)} {interval_text(found.raw_interval)}",
+            "–" if found.value is None else f"{three(found.value)} {interval_text(found.interval)}",
+            f"{found.n - found.n_failed}/{found.n}",
+            f"{found.labels}, {found.n_labels} labels" + (f"; {found.reason}" if found.reason else ""),
+        )
+        for found in summary.pass_rates
+    )
+    note = (
+        "corrected (Rogan-Gladen) with the judge's error rates on the labels named, which must be like this run's "
+        "answers; failed verdicts count as not passed"
+    )
+    columns = ("system", "judge", "rubric", "raw [95 %]", "corrected [95 %]", "scored/asked", "passport")
+    return Section(title="Pass rates, raw and corrected", columns=columns, rows=rows, lines=(note,) if rows else ())
 
 
 def _refusals(summary: RunSummary) -> Section:
@@ -300,3 +312,6 @@ def _short(text: str, limit: int = _CUT) -> str:
     """One line of at most `limit` characters; what is left out is marked."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
+
+
+__all__ = ["Section", "sections"]

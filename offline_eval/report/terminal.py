@@ -1,6 +1,7 @@
 """The summary as text for a terminal, drawn by rich."""
 
 import io
+from collections.abc import Sequence
 
 from offline_eval.core.summary import RunSummary
 from offline_eval.report.sections import Section, sections
@@ -14,11 +15,16 @@ def render(summary: RunSummary, *, width: int = 120, color: bool = False) -> str
         width: Columns of the terminal.
         color: Whether to use colours.
     """
+    return render_sections(sections(summary), width=width, color=color)
+
+
+def render_sections(shown: Sequence[Section], *, width: int = 120, color: bool = False) -> str:
+    """Sections in their order, as `render` shows a summary's."""
     from rich.console import Console
 
     buffer = io.StringIO()
     console = Console(file=buffer, width=width, force_terminal=color, no_color=not color, highlight=False, emoji=False)
-    for section in sections(summary):
+    for section in shown:
         _print(console, section)
     return buffer.getvalue()
 

@@ -8,6 +8,8 @@ _SHOWN = ("Zs",)
 
 def visible(text: str) -> str:
     r"""Text with control, direction, zero-width and unassigned characters written as `\x1b` or `\u202e`."""
+    if text.isprintable():  # nearly every text, and long ones are many
+        return text
     return "".join(char if _is_shown(char) else _written(char) for char in text)
 
 

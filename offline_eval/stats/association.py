@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from math import hypot
 from typing import Literal
 
 import numpy as np
 
 from offline_eval.core.errors import UnknownNameError
 from offline_eval.core.records import Record
+from offline_eval.core.results import Interval
 from offline_eval.stats.arrays import Floats, check_equal_lengths, finite
 from offline_eval.stats.intervals import LEVEL, RESAMPLES
 from offline_eval.stats.measured import Measured, measure
@@ -139,6 +141,27 @@ def correlation_matrix(
         found = measure(COEFFICIENTS[method], arrays, clusters=kept, seed=seed, resamples=resamples, level=level)
         entries.append(PairCorrelation(first=first, second=second, correlation=found, reading=_reading(found.value)))
     return entries
+
+
+def correlation_change(earlier: Measured, later: Measured) -> Interval | Undefined:
+    """Interval for the change of a correlation between two independent samples.
+
+    Args:
+        earlier: A correlation with its interval.
+        later: The same on other items; its interval has the same level.
+
+    Returns:
+        Of later less earlier; Undefined when one of the two has no interval.
+
+    Source:
+        Zou (2007), Psychological Methods 12:399-413: the distances of both intervals' ends, added as variances are.
+    """
+    if earlier.value is None or later.value is None or earlier.interval is None or later.interval is None:
+        return Undefined(reason="one of the two correlations has no interval")
+    before, after, change = earlier.interval, later.interval, later.value - earlier.value
+    down = hypot(later.value - after.low, before.high - earlier.value)
+    up = hypot(after.high - later.value, earlier.value - before.low)
+    return Interval(low=change - down, high=change + up, level=after.level, method="Zou's combination of two intervals")
 
 
 def _pairs(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> tuple[Floats, Floats, Undefined | None]:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from offline_eval.core.errors import DataError, UsageError
 from offline_eval.core.records import Record
-from offline_eval.stats.arrays import Floats, check_equal_lengths, finite
+from offline_eval.stats.arrays import Floats, Ints, check_equal_lengths, finite
 from offline_eval.stats.undefined import Undefined
 
 Binning = Literal["equal_width", "equal_mass"]
@@ -78,12 +78,7 @@ def reliability_bins(
         Murphy & Winkler (1977), Appl. Statist. 26:41-47.
     """
     p, y = read_outcomes(probabilities, outcomes)
-    if bins < 1:
-        raise DataError(f"bins must be 1 or more, found {bins}")
-    if not p.size:
-        return []
-    edges = _edges(p, bins, binning)
-    place = np.clip(np.searchsorted(edges, p, side="left") - 1, 0, edges.size - 2)
+    edges, place = _places(p, bins, binning)
     found = []
     for index in np.unique(place):
         inside = place == index
@@ -126,11 +121,12 @@ def calibration_error(
     Source:
         Naeini, Cooper & Hauskrecht (2015), AAAI, 2901-2907.
     """
-    groups = reliability_bins(probabilities, outcomes, bins=bins, binning=binning)
-    if not groups:
+    p, y = read_outcomes(probabilities, outcomes)
+    _, place = _places(p, bins, binning)
+    if not p.size:
         return Undefined(reason="there are no items")
-    n = sum(group.n for group in groups)
-    return sum(group.n * abs(group.mean_probability - group.share) for group in groups) / n
+    # A bin's size times its distance is the distance between its sums.
+    return float(np.abs(np.bincount(place, weights=p) - np.bincount(place, weights=y)).sum()) / p.size
 
 
 def debiased_calibration_error(
@@ -242,6 +238,14 @@ def read_outcomes(
     if odd.size:
         raise DataError(f"outcome {odd[0]} is {y[odd[0]]}, expected 0 or 1")
     return p, y
+
+
+def _places(p: Floats, bins: int, binning: Binning) -> tuple[Floats, Ints]:
+    """The bins' edges, and each probability's bin, numbered from 0."""
+    if bins < 1:
+        raise DataError(f"bins must be 1 or more, found {bins}")
+    edges = _edges(p, bins, binning) if p.size else np.array([0.0, 1.0])
+    return edges, np.clip(np.searchsorted(edges, p, side="left") - 1, 0, edges.size - 2)
 
 
 def _edges(p: Floats, bins: int, binning: Binning) -> Floats:

@@ -2,7 +2,7 @@
 
 from offline_eval.core.errors import StoreError
 from offline_eval.core.records import Record
-from offline_eval.store.run_file import GENESIS, LogRow, RunFile, row_hash
+from offline_eval.store.run_file import GENESIS, LogRow, RunFile, run_file_schema
 
 _SEAL_DIGITS = 16  # as many as a report prints
 
@@ -22,7 +22,9 @@ class AuditResult(Record):
 
 
 def audit(run_file: RunFile, *, sealed_head: str | None = None) -> AuditResult:
-    """Check every row against the chain, and the chain's end against a head sealed elsewhere.
+    """Check every row against the chain, the chain's end against a head sealed elsewhere, and then the file itself.
+
+    What protects the rows (tables, indexes, triggers) must be as it was made, and SQLite's own check must find nothing.
 
     Args:
         sealed_head: The head hash printed in a report, or its first 16 digits or more; without it a cut tail or a chain
@@ -38,7 +40,7 @@ def audit(run_file: RunFile, *, sealed_head: str | None = None) -> AuditResult:
     except StoreError as error:
         return AuditResult(rows=count, head=previous, fault=f"row {count + 1}: {error}")
     if sealed_head is None or _is_sealed_by(previous, sealed_head):
-        return AuditResult(rows=count, head=previous, fault=None)
+        return AuditResult(rows=count, head=previous, fault=_fault_of_file(run_file))
     fault = (
         f"the file ends with {previous[:_SEAL_DIGITS]} after row {count}; the sealed head is {sealed_head}: rows were "
         "added, cut off, or the chain was rebuilt"
@@ -46,12 +48,40 @@ def audit(run_file: RunFile, *, sealed_head: str | None = None) -> AuditResult:
     return AuditResult(rows=count, head=previous, fault=fault)
 
 
+def require_intact(run_file: RunFile) -> None:
+    """Refuse to go on with a file that does not fit its own chain.
+
+    Raises:
+        StoreError: It does not; names the first row that does not fit.
+    """
+    found = audit(run_file)
+    if found.fault is not None:
+        raise StoreError(
+            f"{run_file.path}: {found.fault}; the file was altered or is damaged, so nothing is added to it: restore "
+            "it from a copy, or move it away and run again"
+        )
+
+
+def _fault_of_file(run_file: RunFile) -> str | None:
+    try:
+        found, expected = run_file.schema(), run_file_schema()
+        problem = run_file.integrity_problem()
+    except StoreError as error:
+        return str(error)
+    names = {(kind, name) for kind, name, _ in expected}
+    for kind, name, _ in sorted(found - expected):
+        return f"{kind} {name}: " + ("was altered" if (kind, name) in names else "does not belong to a run file")
+    for kind, name, _ in sorted(expected - found):
+        return f"{kind} {name}: is missing, and the rows lack its protection"
+    return None if problem is None else f"the file is damaged: {problem}"
+
+
 def _fault(row: LogRow, count: int, previous: str) -> str | None:
     if row.seq != count + 1:
         return f"row {count + 1}: removed or moved (the next row is {row.seq})"
     if row.previous != previous:
         return f"row {row.seq}: does not follow the row before it; one of the two was altered, inserted or removed"
-    if row.hash != row_hash(row.seq, row.kind, row.batch, key=row.key, body=row.body, previous=row.previous):
+    if not row.is_whole:
         return f"row {row.seq} ({row.kind} {row.key}): altered"
     return None
 

@@ -6,12 +6,12 @@ Killing the program at any moment leaves a file that ends after the last whole b
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from offline_eval.core.errors import StoreError
-from offline_eval.core.evidence import Evidence, parse_evidence
+from offline_eval.core.evidence import Evidence, read_evidence
 from offline_eval.core.hashing import digest
 from offline_eval.core.records import Case, Response
 
@@ -36,6 +36,7 @@ CREATE UNIQUE INDEX log_batch ON log (batch) WHERE kind = 'batch';
 CREATE TRIGGER log_no_update BEFORE UPDATE ON log BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 CREATE TRIGGER log_no_delete BEFORE DELETE ON log BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 """
+_SCHEMA_QUERY = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 
 
 class LogRow(NamedTuple):
@@ -48,6 +49,21 @@ class LogRow(NamedTuple):
     body: str
     previous: str
     hash: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the hash fits the other columns, and all are of the type they were written with."""
+        if not (isinstance(self.seq, int) and all(isinstance(value, str) for value in self[1:])):
+            return False
+        expected = row_hash(self.seq, self.kind, self.batch, key=self.key, body=self.body, previous=self.previous)
+        return self.hash == expected
+
+
+def run_file_schema() -> frozenset[tuple[str, str, str]]:
+    """What `RunFile.schema` gives for a file that nobody changed."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(_SCHEMA)
+        return frozenset(db.execute(_SCHEMA_QUERY))
 
 
 def row_hash(seq: int, kind: str, batch: str, *, key: str, body: str, previous: str) -> str:
@@ -154,19 +170,36 @@ class RunFile:
         """The run's responses, in their order."""
         return self._parsed("response", Response.model_validate_json)
 
+    def count_cases(self) -> int:
+        """How many cases there are, without reading them."""
+        return int(self._all("SELECT count(*) FROM log WHERE kind = 'case'")[0][0])
+
+    def systems(self) -> list[str]:
+        """The systems that answered, in the order of their first response, without reading the responses."""
+        name = "coalesce(json_extract(body, '$.system'), 'system')"
+        rows = self._all(f"SELECT {name}, min(seq) FROM log WHERE kind = 'response' GROUP BY 1 ORDER BY 2")
+        return [str(system) for system, _ in rows]
+
     def evidence(self) -> Iterator[Evidence]:
         """All evidence of whole batches, in the order of writing."""
-        return self._parsed("evidence", lambda body: parse_evidence(json.loads(body)))
+        return self._parsed("evidence", read_evidence)
 
     def events(self) -> list[tuple[str, dict[str, Any]]]:
         """Events by name, in the order of writing."""
-        rows = self._all("SELECT key, body FROM log WHERE kind = 'event' ORDER BY seq")
-        return [(name, json.loads(body)) for name, body in rows]
+        return [(row.key, body) for row, body in self._read("event", json.loads)]
 
     def rows(self) -> Iterator[LogRow]:
         """Every row, for audits."""
-        columns = ", ".join(LogRow._fields)
-        return (LogRow(*row) for row in self._select(f"SELECT {columns} FROM log ORDER BY seq"))
+        return self._rows("")
+
+    def schema(self) -> frozenset[tuple[str, str, str]]:
+        """Type, name and statement of everything in the file that is not SQLite's own, for audits."""
+        return frozenset(self._all(_SCHEMA_QUERY))
+
+    def integrity_problem(self) -> str | None:
+        """What SQLite's own check of pages, indexes and constraints finds first; None when all is well."""
+        found = self._all("PRAGMA integrity_check(1)")
+        return None if found == [("ok",)] else str(found[0][0])
 
     def head(self) -> str:
         """Hash of the last row; covers the whole file."""
@@ -174,15 +207,26 @@ class RunFile:
         return str(rows[0][0]) if rows else GENESIS
 
     def _parsed(self, kind: str, read: Callable[[str], T]) -> Iterator[T]:
-        for seq, body in self._select("SELECT seq, body FROM log WHERE kind = ? ORDER BY seq", kind):
+        return (value for _, value in self._read(kind, read))
+
+    def _read(self, kind: str, read: Callable[[str], T]) -> Iterator[tuple[LogRow, T]]:
+        for row in self._rows("WHERE kind = ?", kind):
             try:
-                value = read(body)
+                value = read(row.body)
             except ValueError as error:
                 raise StoreError(
-                    f"{self.path}: row {seq} holds no {kind} that this program can read; "
+                    f"{self.path}: row {row.seq} holds no {kind} that this program can read; "
                     "`offline-eval runs audit` says whether the file was altered"
                 ) from error
-            yield value
+            if not row.is_whole:  # a damaged disk or an editor must not become a number
+                raise StoreError(
+                    f"{self.path}: row {row.seq} ({kind}) was altered or is damaged; see `offline-eval runs audit`"
+                )
+            yield row, value
+
+    def _rows(self, where: str, *parameters: object) -> Iterator[LogRow]:
+        columns = ", ".join(LogRow._fields)
+        return (LogRow(*row) for row in self._select(f"SELECT {columns} FROM log {where} ORDER BY seq", *parameters))
 
     def _all(self, sql: str) -> list[Any]:
         return list(self._select(sql))
@@ -227,4 +271,6 @@ def _explained(error: sqlite3.DatabaseError) -> str:
         return "another process has it open (a run in progress?); wait until it ends"
     if code == sqlite3.SQLITE_FULL:
         return "the disk is full; make room"
+    if code is not None and code & 0xFF == sqlite3.SQLITE_IOERR:
+        return f"{error}: the disk is full, over its quota or failing; make room or look after it"
     return str(error)

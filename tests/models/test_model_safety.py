@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from offline_eval.core.errors import ModelError
+from offline_eval.models.importer import import_folder
 from offline_eval.models.safety import check_folder_is_safe, safety_problems
 
 
@@ -115,3 +116,38 @@ def test_all_reasons_are_given_at_once(model_folder: Path) -> None:
 def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="nowhere is refused"):
         check_folder_is_safe(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "reason"),
+    [
+        ("model.safetensors.index.json", '{"weight_map": {"w": "../../other.safetensors"}}', "is named by"),
+        ("model.safetensors.index.json", '{"weight_map": {"w": "' + "a" * 300 + '"}}', "is named by"),
+        ("model.safetensors.index.json", "[" * 5000, "does not parse"),
+        ("modules.json", '[{"type": "sentence_transformers.models.Pooling", "path": "../x"}]', "leads outside"),
+        ("modules.json", '[{"type": "sentence_transformers.models.Pooling", "path": "/etc"}]', "leads outside"),
+    ],
+)
+def test_a_file_that_points_outside_the_folder_is_refused(
+    model_folder: Path, file: str, content: str, reason: str
+) -> None:
+    (model_folder / file).write_text(content)
+    with pytest.raises(ModelError, match=reason):
+        check_folder_is_safe(model_folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "reason"),
+    [
+        ("config.json", '{"architectures": 1.5, "max_position_embeddings": 9}', "cannot tell"),
+        ("config.json", '{"architectures": ["XForSequenceClassification"], "id2label": [1]}', "must be an object"),
+        ("tokenizer_config.json", '{"chat_template": 1e999}', "neither text nor"),
+        ("tokenizer_config.json", '{"chat_template": [{"name": 1}]}', "neither text nor"),
+        ("tokenizer_config.json", "[" * 5000, "not valid JSON"),
+        ("chat_template.jinja", "\udcff", "cannot be read"),
+    ],
+)
+def test_values_of_the_wrong_kind_are_one_clear_error(model_folder: Path, file: str, content: str, reason: str) -> None:
+    (model_folder / file).write_text(content, errors="surrogateescape")
+    with pytest.raises(ModelError, match=reason):
+        import_folder(model_folder, name="tiny")

@@ -394,8 +394,8 @@ def test_mapping_files_with_faults_are_refused_with_all_of_them(tmp_path, change
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("url: [", r"m.yaml:1: is not YAML"),
-        ("url: !!python/object/apply:os.system [ls]", r"m.yaml:1: is not YAML"),
+        ("url: [", r"m.yaml:1: not valid YAML"),
+        ("url: !!python/object/apply:os.system [ls]", r"m.yaml:1: not valid YAML"),
         ("- a", "m.yaml: is a list, expected an object with url and response"),
         ("", "m.yaml: is null, expected an object"),
     ],

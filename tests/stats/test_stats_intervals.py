@@ -69,10 +69,20 @@ def test_clustered_answers_widen_the_interval():
 
 
 def test_closed_form_for_very_many_clusters_agrees_with_resampling():
-    values = np.random.default_rng(0).gamma(2, size=50_000)
-    closed, resampled = bootstrap_mean(values, seed=1), bootstrap_mean(values[:-1], seed=1)
+    values = np.random.default_rng(0).gamma(2, size=2_000)
+    closed, resampled = bootstrap_mean(values, seed=1), bootstrap_mean(values[:-1], seed=1, resamples=20_000)
     assert "closed form" in closed.method
-    assert (closed.low, closed.high) == pytest.approx((resampled.low, resampled.high), abs=1e-3)
+    assert "20000 resamples" in resampled.method
+    # Half the width is 1.96 × 1.41 / sqrt(2000) = .062; resampling's own chance error is about .001.
+    assert (closed.low, closed.high) == pytest.approx((resampled.low, resampled.high), abs=3e-3)
+
+
+def test_the_closed_form_stays_within_the_range():
+    values = [1.0] * 4_999 + [0.5]  # mean .9999, half the width .0002: the upper end would be 1.0001
+    found = mean_interval(values, low=0, high=1, seed=1)
+    assert "closed form" in found.method
+    assert found.low < 0.9999
+    assert found.high == 1
 
 
 def test_a_statistic_undefined_in_many_resamples_has_no_interval():

@@ -39,4 +39,5 @@ def environment(home: Path | None = None) -> dict[str, str]:
         kept["OFFLINE_EVAL_HOME"] = str(home)
     elif "OFFLINE_EVAL_HOME" in os.environ:
         kept["OFFLINE_EVAL_HOME"] = os.environ["OFFLINE_EVAL_HOME"]
+    kept["OFFLINE_EVAL_RUN_NO_CACHE"] = "1"  # no test is answered by what another one asked
     return kept

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from offline_eval.core.evidence import Evidence
 from offline_eval.core.records import Case, Response
 from offline_eval.core.results import Score, Status
-from offline_eval.judge.panel import RoutingRules
-from offline_eval.judge.routing import panel_verdict
+from offline_eval.judge.routing import panel_grades
 
 NOT_JUDGED = "not_judged"
 
@@ -31,7 +30,7 @@ class DimensionGrade:
 
     def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score:
         """The grade over the dimension's judges; failed if one of them failed, or if none was asked yet."""
-        verdict = panel_verdict(response.key, evidence, rules=RoutingRules())
+        verdict = panel_grades(evidence)
         if self._dimension in verdict.grades:
             return scored(self.name, case, response, value=verdict.grades[self._dimension])
         reason = verdict.missing.get(self._dimension, NOT_JUDGED)

@@ -17,8 +17,7 @@ from math import fsum
 from offline_eval.core.evidence import Evidence
 from offline_eval.core.records import Case, Response
 from offline_eval.core.results import Score
-from offline_eval.judge.panel import RoutingRules
-from offline_eval.judge.routing import panel_verdict
+from offline_eval.judge.routing import panel_grades
 from offline_eval.metrics.panel._grade import NOT_JUDGED, scored, unscored
 from offline_eval.text.query_type import classify_query
 
@@ -54,7 +53,7 @@ class TotalGrade:
 
     def score(self, case: Case, response: Response, evidence: Sequence[Evidence]) -> Score:
         """The weighted mean over the response's scored dimensions."""
-        verdict = panel_verdict(response.key, evidence, rules=RoutingRules())
+        verdict = panel_grades(evidence)
         weights = {name: weight for name, weight in self._weights_of(case).items() if weight}
         missing = {name: verdict.missing.get(name, NOT_JUDGED) for name in weights if name not in verdict.grades}
         for name, reason in missing.items():

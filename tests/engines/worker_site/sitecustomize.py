@@ -3,6 +3,7 @@
 A worker loads its engine by name from the engines package; this folder on its PYTHONPATH puts one more name there.
 """
 
+import multiprocessing
 import os
 import signal
 import socket
@@ -22,13 +23,20 @@ class MisbehavingEngine:
             raise ModelError("has no chat template")
         if spec.family == "crashing":
             os.kill(os.getpid(), signal.SIGKILL)
+        self._batch_size = spec.batch_size
         self.info = engine_info(spec, device="none", versions={})
 
     def generate(self, requests):
-        return [_answer(request) for request in requests]
+        words = [request.messages[0].content.split() for request in requests]
+        for name, most in (said for said in words if said[0].startswith("memory-for")):
+            if name == "memory-for-batch" and self._batch_size > int(most):
+                raise MemoryError
+            if name == "memory-for-requests" and len(requests) > int(most):
+                os.kill(os.getpid(), signal.SIGKILL)  # as the kernel does when memory runs out
+        return [_answer(request, mates=len(requests)) for request in requests]
 
 
-def _answer(request):
+def _answer(request, *, mates):
     from offline_eval.airgap.switches import check_switches
     from offline_eval.core.protocols import Failure, Generation
 
@@ -43,6 +51,10 @@ def _answer(request):
         time.sleep(600)
     if words[0] == "raise":
         raise RuntimeError("no such thing")
+    if words[0] == "segfault":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if words[0] == "mates":
+        text = str(mates)
     if words[0] == "pid":
         text = str(os.getpid())
     if words[0] == "fill":
@@ -55,7 +67,22 @@ def _answer(request):
             text = "connected"
         except Exception as error:  # noqa: BLE001 - the test asks which error it is
             return Failure(reason=type(error).__name__, detail=str(error))
+    if words[0] == "spawn-connect":
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        child = context.Process(target=_connect_and_tell, args=(theirs, words[1], int(words[2])))
+        child.start()
+        text = ours.recv()
+        child.join()
     return Generation(text=text, prompt_tokens=0, output_tokens=1)
+
+
+def _connect_and_tell(pipe, host, port):
+    try:
+        socket.create_connection((host, port), timeout=5).close()
+        pipe.send("connected")
+    except Exception as error:  # noqa: BLE001 - the test asks which error it is
+        pipe.send(type(error).__name__)
 
 
 _module = types.ModuleType("offline_eval.engines.misbehaving")

@@ -1,0 +1,1 @@
+"""Judges against human labels: label sets, the agreement table, probes, calibration and passports."""

@@ -1,0 +1,71 @@
+"""`offline-eval history`: how metrics moved over a folder of runs."""
+
+from pathlib import Path
+
+import click
+
+from offline_eval.cli.run_files import run_paths
+
+FORMATS = ("table", "json", "csv", "md", "html")
+
+
+@click.command(name="history")
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("runs"))
+@click.option(
+    "--metrics", multiple=True, help="Metrics or groups; scored from stored evidence.  [default: the runs' own]"
+)
+@click.option("--system", "systems", multiple=True, help="Show this system only; repeat for several.")
+@click.option("--format", "format", type=click.Choice(FORMATS), help="[default: by --out's ending, else table]")
+@click.option("--out", type=click.Path(path_type=Path), help="Write to a file instead of printing.")
+def command(
+    folder: Path, metrics: tuple[str, ...], systems: tuple[str, ...], format: str | None, out: Path | None
+) -> None:
+    """Show every metric's trend over the runs in FOLDER, with intervals.
+
+    Marks show where test set, judge or rubric changed. A file that cannot be read is named and left out.
+    """
+    from offline_eval.cli.output import format_by_ending, write_text
+    from offline_eval.cli.progress import Progress
+    from offline_eval.cli.run_files import open_results
+    from offline_eval.core.errors import UsageError
+    from offline_eval.pipeline.history import read_history
+
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder; name the folder of the run files")
+    with Progress() as shown:
+        history = read_history(
+            run_paths(folder),
+            lambda path: open_results(str(path), folder, metrics=metrics),
+            folder=str(folder),
+            systems=systems,
+            progress=lambda done, total: shown.tell("runs read", done, total),
+        )
+    write_text(_rendered(history, format or format_by_ending(out, FORMATS), is_file=out is not None), out)
+
+
+def _rendered(found: object, format: str, *, is_file: bool) -> str:
+    from offline_eval.cli.output import csv_text, rendered_sections
+    from offline_eval.core.history import History
+    from offline_eval.report.history import figures, history_sections
+    from offline_eval.report.json_document import render_record
+
+    assert isinstance(found, History)
+    if format == "json":
+        return render_record(found)
+    if format == "csv":
+        rows = [
+            {
+                "run": run.run_id,
+                "written": run.changed,
+                **estimate.model_dump(mode="json"),
+                "changes": list(run.changes),
+            }
+            for run in found.runs
+            for estimate in run.estimates
+        ]
+        return csv_text(rows)
+    if format == "html":
+        from offline_eval.report.page import render_page
+
+        return render_page(f"History of {found.folder}", history_sections(found), figures=figures(found))
+    return rendered_sections(history_sections(found), format, is_file=is_file)

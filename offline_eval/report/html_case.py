@@ -1,0 +1,165 @@
+"""One response's detail → what its template shows: texts in pieces, claims with their signs, verdicts in words."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from offline_eval.core.response_detail import (
+    ClaimDetail,
+    ClaimState,
+    Judgement,
+    Mark,
+    PassageDetail,
+    ResponseDetail,
+)
+from offline_eval.core.results import Status
+from offline_eval.report.html_marks import Piece, cut, pieces
+from offline_eval.report.html_texts import Words
+from offline_eval.report.numbers import percent, three
+
+MOST_ITEMS = 100
+"""Claims, passages and the like that one response shows; the rest is counted."""
+
+QUERY_SHOWN = 160
+_SIGNS: Mapping[ClaimState, str] = {"supported": "✓", "unsupported": "✗", "contradicted": "≠", "not_checked": "?"}
+
+Shown = dict[str, Any]
+
+
+def case_view(detail: ResponseDetail, t: Words) -> Shown:
+    """Everything the template `case.html` shows of one response."""
+    view = detail.view
+    query, left = cut(view.query, QUERY_SHOWN)
+    return {
+        "key": short(view.response_key),
+        "value": value_text(view.total),
+        "query_short": query + "…" * bool(left),
+        "fault": fault_text(detail, t),
+        "facts": [short(fact) for fact in _facts(detail, t)],
+        "query": _text(view.query, (), t),
+        "answer": _text(view.answer, detail.answer_marks, t),
+        "error": detail.error,
+        "reference": None if detail.reference is None else _text(detail.reference, (), t),
+        "review": [t.reason(reason) for reason in view.review_reasons],
+        "claims": [_claim(claim, t) for claim in detail.claims[:MOST_ITEMS]],
+        "claims_more": max(0, len(detail.claims) - MOST_ITEMS),
+        "key_points": [_claim(claim, t) for claim in detail.key_points[:MOST_ITEMS]],
+        "judgements": [_judgement(judgement, t) for judgement in detail.judgements[:MOST_ITEMS]],
+        "n_passages": len(detail.passages),
+        "passages": [_passage(passage, t) for passage in detail.passages[:MOST_ITEMS]],
+        "passages_more": max(0, len(detail.passages) - MOST_ITEMS),
+        "conflicts": [
+            f"[{c.first_id}] {c.first} ≠ [{c.second_id}] {c.second} ({c.by})" for c in detail.conflicts[:MOST_ITEMS]
+        ],
+        "scores": list(_scores(detail, t)),
+        **_diagnosis(detail, t),
+    }
+
+
+def value_text(value: float | None) -> str:
+    """A score, or a dash."""
+    return "–" if value is None else three(value)
+
+
+def short(text: str, limit: int = 90) -> str:
+    """A name of at most `limit` characters; what is left out is marked."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def fault_text(detail: ResponseDetail, t: Words) -> str:
+    """The part at fault, in words; empty where there is none."""
+    found = detail.diagnosis
+    if found is None or found.fault in (None, "none_found"):
+        return ""
+    return str(t.faults[found.fault])
+
+
+def _facts(detail: ResponseDetail, t: Words) -> Iterable[str]:
+    view = detail.view
+    yield from (view.system, view.case_id, view.query_type, view.language)
+    yield from detail.tags[:MOST_ITEMS]
+    if detail.answerable is not None:
+        yield str(t.answerable if detail.answerable else t.unanswerable)
+    if detail.refused:
+        yield str(t.refused)
+    if view.fault:
+        yield str(t.fault_built_in.format(fault=view.fault))
+
+
+def _text(text: str, marks: Sequence[Mark], t: Words) -> Shown:
+    """A long text in pieces, and how much of it was left out."""
+    shown, left_out = cut(text)
+    return {"pieces": [_piece(piece, t) for piece in pieces(shown, marks)], "left_out": left_out}
+
+
+def _piece(piece: Piece, t: Words) -> Shown:
+    if not piece.marks:
+        return {"text": piece.text, "kind": ""}
+    kinds = sorted({mark.kind for mark in piece.marks} | {mark.state for mark in piece.marks if mark.state})
+    return {"text": piece.text, "kind": " ".join(kinds), "labels": [_mark_label(mark, t) for mark in piece.ending]}
+
+
+def _mark_label(mark: Mark, t: Words) -> str:
+    if mark.kind == "quote":
+        return str(t.quote.format(dimension=t.named("dimensions", mark.label)))
+    return f"{mark.label}{_SIGNS[mark.state]}" if mark.state else mark.label
+
+
+def _passage(passage: PassageDetail, t: Words) -> Shown:
+    notes = [] if passage.grade is None else [str(t.relevant.format(n=passage.grade))]
+    if passage.cited:
+        notes.append(str(t.cited))
+    title, id = short(passage.title or ""), short(passage.id)
+    return {"title": title, "id": id, "notes": notes, **_text(passage.text, passage.marks, t)}
+
+
+def _claim(claim: ClaimDetail, t: Words) -> Shown:
+    where = t.reason(claim.reason) if claim.reason else ""
+    if claim.support is not None:
+        where = three(claim.support)
+        if claim.passage is not None:
+            where = str(t.best_in.format(n=claim.passage, support=where))
+    return {
+        "state": claim.state,
+        "sign": _SIGNS[claim.state],
+        "said": t.states[claim.state],
+        "text": claim.text,
+        "where": where,
+    }
+
+
+def _judgement(found: Judgement, t: Words) -> Shown:
+    by = found.judge if found.decided_by == "judge" else str(t.by[found.decided_by])
+    probabilities = ", ".join(f"{label} {percent(p)}" for label, p in sorted(found.probabilities.items()))
+    return {
+        "dimension": t.named("dimensions", found.dimension),
+        "label": found.label if found.label is not None else t.reason(found.status_reason or ""),
+        "judge": short(f"{by} ({t.arbiter})" if found.role == "arbiter" else by),
+        "probabilities": probabilities,
+        "reason": found.reason,
+        "quote": found.quote,
+        "verbatim": found.quote_verbatim,
+    }
+
+
+def _scores(detail: ResponseDetail, t: Words) -> Iterable[tuple[str, str]]:
+    yield from ((name, three(value)) for name, value in detail.scores.items())
+    yield from ((name, f"– ({t.reason(reason)})") for name, reason in detail.unscored.items())
+
+
+def _diagnosis(detail: ResponseDetail, t: Words) -> Shown:
+    found = detail.diagnosis
+    if found is None:
+        return {"diagnosis": "", "causes": []}
+    fault = str(t.faults[found.fault]) if found.fault is not None else str(t.not_examined)
+    if found.status is Status.FAILED:
+        fault = str(t.no_answer)
+    causes = [
+        {
+            "name": t.said(cause.name),
+            "part": t.faults[cause.part],
+            "reason": t.said(cause.reason),
+            "advice": t.said(cause.advice),
+        }
+        for cause in found.causes
+    ]
+    return {"diagnosis": fault, "causes": causes}

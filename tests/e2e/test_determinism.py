@@ -1,0 +1,110 @@
+"""Real engines asked the same again: float32 holds, bfloat16 shows its drift, a replay is bit by bit or refused."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from offline_eval.core.certification import SelfTest
+from offline_eval.engines.process import ProcessEngine
+from offline_eval.engines.select import EngineOptions, engine_spec
+from offline_eval.models.installed import require_installed
+from offline_eval.pipeline.certify import prompts_of, questions_for, self_test
+from offline_eval.pipeline.plan import pair
+from tests.support.cli import offline_eval
+from tests.support.panel_runs import make_case, make_config, make_response
+from tests.support.tiny_models import make_tiny_model
+
+pytestmark = pytest.mark.slow
+
+ENGLISH = ("How many days of leave do I get?", "You get {} days of leave.", "Everybody has {} days of leave a year.")
+CHINESE = ("我每年有几天年假？", "您每年有{}天年假。", "每位员工每年有{}天年假。")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Llama with random weights."""
+    return make_tiny_model("llama", tmp_path_factory.mktemp("tiny") / "llama")
+
+
+def measured(folder: Path, engine: str, dtype: str) -> SelfTest:
+    """The self-test of a real engine over twelve prompts in two languages."""
+    cases, responses = [], []
+    for number, (query, answer, text) in enumerate([ENGLISH, CHINESE] * 3):
+        language = "en" if query is ENGLISH[0] else "zh"
+        cases.append(make_case(f"c{number}", query=query, language=language, reference=answer.format(28)))
+        passage = {"id": "p", "text": text.format(20 + number)}
+        responses.append(make_response(f"c{number}", answer=answer.format(number), passages=[passage]))
+    prompts = prompts_of(questions_for(make_config(), pair(cases, responses), "judge"), 12)
+    options = EngineOptions(engine=engine, dtype=dtype, batch_size=8, certified=True)
+    loaded = ProcessEngine(engine_spec(require_installed(folder), engine, options=options))
+    try:
+        return self_test("judge", loaded, prompts=prompts)
+    finally:
+        loaded.close()
+
+
+def test_vllm_in_float32_holds_for_any_batches(tiny: Path) -> None:
+    found = measured(tiny, "vllm", "float32")
+    assert (found.n, found.flips, found.largest_move) == (12, 0, 0.0)
+    assert found.holds_for == "any_batches"
+
+
+def test_vllm_in_bfloat16_shows_its_drift(tiny: Path) -> None:
+    found = measured(tiny, "vllm", "bfloat16")
+    assert found.n == 12
+    assert found.largest_move > 0
+    assert found.holds_for != "any_batches"
+
+
+def test_transformers_hold_for_the_same_batches(tiny: Path) -> None:
+    found = measured(tiny, "transformers", "float32")
+    assert found.n == 12
+    assert found.holds_for in ("same_batches", "any_batches")
+    assert found.largest_move < 1e-3  # float32 moves the last stored digits at most
+
+
+def test_a_run_is_verified_bit_by_bit_and_refused_on_other_weights(tiny: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    rows = [
+        {"id": f"{n}", "query": q, "answer": a.format(n), "contexts": [t.format(n + 1)], "reference": a.format(n + 1)}
+        for n, (q, a, t) in enumerate([ENGLISH, CHINESE])
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        done = offline_eval(*arguments, cwd=tmp_path, home=home)
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stdout, done.stderr
+
+    install = ("models", "import", str(tiny), "--name", "tiny", "--kind", "judge")
+    assert call(*install)[0] == 0
+    run = ("run", "rows.jsonl", "--judge", "tiny", "--engine", "transformers", "--certified", "--self-test", "skip")
+    code, printed, said = call(*run, "--format", "json", "--operator", "李雷")
+    assert code == 0, said
+    assert "certified mode on (asked for)" in said
+    summary = json.loads(printed)
+    assert summary["certification"]["status"] in ("certified", "certified_same_batches")
+    assert summary["certification"]["tests"][0]["n"] > 0
+    assert summary["manifest"]["sessions"][0]["operator"] == "李雷"
+    assert summary["manifest"]["engines"][0]["dtype"] == "float32"
+    assert [model["license"] for model in summary["manifest"]["sessions"][0]["models"]] != [None]
+
+    code, printed, said = call("verify", "latest")
+    assert (code, printed) == (0, ""), said
+    assert "0 differ" in said
+
+    shutil.rmtree(home / "models" / "tiny")
+    other = make_tiny_model("llama", tmp_path / "other", seed=1)
+    assert call(*(str(other) if part == str(tiny) else part for part in install))[0] == 0
+    code, _, said = call("verify", "latest")
+    assert code == 3
+    assert "weights of tiny: " in said
+    assert "tokenizer of tiny" not in said  # only what differs is named
+
+    code, printed, said = call("verify", "latest", "--allow-different", "--sample", "1", "--format", "json")
+    assert code == 1, said
+    found = json.loads(printed)
+    assert found["changed"]
+    assert "weights of tiny" in [difference["part"] for difference in found["setup"]]
