@@ -37,6 +37,7 @@ COMMANDS = {
     "sbom": "List every installed package and model with its licence, as a CycloneDX bill of materials.",
     "score": "Score a finished run again, with other weights; asks no model.",
     "serve": "Serve a model on loopback with vLLM's OpenAI-compatible server.",
+    "testset": "Build test sets from documents and logs: generated, reviewed, versioned, free of leaks.",
     "train": "Fine-tune an encoder on your own labels, with scores on labels it has not seen.",
     "verify": "Replay a run on the same set-up and compare bit by bit.",
 }

@@ -9,7 +9,7 @@ import pytest
 from offline_eval.core.certification import SelfTest
 from offline_eval.engines.process import ProcessEngine
 from offline_eval.engines.select import EngineOptions, engine_spec
-from offline_eval.models.installed import require_installed
+from offline_eval.models.installed import find_installed, require_installed
 from offline_eval.pipeline.certify import prompts_of, questions_for, self_test
 from offline_eval.pipeline.plan import pair
 from tests.support.cli import offline_eval
@@ -18,6 +18,7 @@ from tests.support.tiny_models import make_tiny_model
 
 pytestmark = pytest.mark.slow
 
+DEFAULT_JUDGE = "smollm2-135m-instruct"
 ENGLISH = ("How many days of leave do I get?", "You get {} days of leave.", "Everybody has {} days of leave a year.")
 CHINESE = ("我每年有几天年假？", "您每年有{}天年假。", "每位员工每年有{}天年假。")
 
@@ -51,8 +52,11 @@ def test_vllm_in_float32_holds_for_any_batches(tiny: Path) -> None:
     assert found.holds_for == "any_batches"
 
 
-def test_vllm_in_bfloat16_shows_its_drift(tiny: Path) -> None:
-    found = measured(tiny, "vllm", "bfloat16")
+def test_the_default_judge_in_bfloat16_shows_its_drift() -> None:
+    installed = find_installed(DEFAULT_JUDGE)  # the tiny model is too narrow to drift
+    if installed is None:
+        pytest.skip(f"{DEFAULT_JUDGE} is not installed: offline-eval models fetch {DEFAULT_JUDGE}")
+    found = measured(installed.folder, "vllm", "bfloat16")
     assert found.n == 12
     assert found.largest_move > 0
     assert found.holds_for != "any_batches"
