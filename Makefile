@@ -8,13 +8,13 @@ DEMO := build/demo
 # Packages that vLLM pulls in but never needs for text; beside a CPU build of torch their binaries do not load.
 UNUSED := torchvision torchaudio torchcodec
 
-.PHONY: eval test check format bench browser clean help
+.PHONY: eval test check format bench benchmark prove browser clean help
 
 eval: .venv/.ready-eval ## Judge the demo set with the default judge; print the table, write the report
 	$(BIN)/offline-eval models fetch smollm2-135m-instruct
 	test -d $(DEMO) || $(BIN)/offline-eval demo $(DEMO)
 	$(BIN)/offline-eval run $(DEMO)/cases.jsonl --responses $(DEMO)/answers-careful.jsonl \
-		--responses $(DEMO)/answers-hasty.jsonl --dtype bfloat16 --expected --out build/runs --report build/report.md
+		--responses $(DEMO)/answers-hasty.jsonl --dtype bfloat16 --expected --out build/runs --report build/report.html
 
 test: .venv/.ready-test browser check ## Run every check and test: the quick suite first, then the slow ones with real models
 	$(BIN)/offline-eval models fetch smollm2-135m-instruct all-minilm-l6-v2
@@ -37,6 +37,11 @@ bench: .venv/.ready-test ## Print speed as ratios: ours against the bare library
 	$(BIN)/python scripts/bench_throughput.py --dtype bfloat16
 	$(BIN)/python scripts/bench_retrieval.py
 	$(BIN)/python scripts/bench_cross_encoder.py
+	$(BIN)/python scripts/bench_report.py
+
+prove: .venv/.ready-test ## Kill one run 50 times, and trace the demo run for outbound packets (the latter needs root)
+	$(BIN)/python scripts/prove_sigkill.py --cases 200
+	$(BIN)/python scripts/prove_airgap.py build/airgap
 
 # The report and the review page are tested in a real browser; where none can be had, those tests say that they were skipped.
 browser:
