@@ -39,6 +39,14 @@ bench: .venv/.ready-test ## Print speed as ratios: ours against the bare library
 	$(BIN)/python scripts/bench_cross_encoder.py
 	$(BIN)/python scripts/bench_report.py
 
+benchmark: .venv/.ready-eval ## Hold the default judge and encoders against human labels; needs OFFLINE_EVAL_PUBLIC_DATA
+	$(BIN)/python -m pip install --quiet --editable '.[$(ENGINE),encoders]'
+	$(BIN)/offline-eval models fetch smollm2-135m-instruct all-minilm-l6-v2
+	$(BIN)/python scripts/build_label_sets.py --out build/labels
+	$(BIN)/offline-eval benchmark build/labels/*.jsonl --judges smollm2-135m-instruct \
+		--encoders default-support,default-answerability --dtype bfloat16 --resamples 1000 --out build/benchmark
+	cp build/benchmark/benchmark.md build/benchmark.md
+
 prove: .venv/.ready-test ## Kill one run 50 times, and trace the demo run for outbound packets (the latter needs root)
 	$(BIN)/python scripts/prove_sigkill.py --cases 200
 	$(BIN)/python scripts/prove_airgap.py build/airgap

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from offline_eval.benchmark.agreement_table import with_failures
+from offline_eval.benchmark.baselines import RANDOM
 from offline_eval.benchmark.labels import JudgedRow, LabelRow, LabelSet
 from offline_eval.benchmark.table_records import JudgeLine, JudgePair
 from offline_eval.core.results import Status
@@ -29,11 +30,11 @@ def judge_pairs(
         In the order of the lines; the better-placed judge is the second of its pair.
     """
     names = [line.judge for line in lines if line.role != "baseline" and line.n_scored]
-    best_baseline = next((line.judge for line in lines if line.role == "baseline" and line.n_scored), None)
     if not names:
         return []
+    baseline = best_baseline(lines)
     placed = {line.judge: place for place, line in enumerate(lines)}
-    wanted = list(combinations([*names, *([best_baseline] if best_baseline else [])], 2))
+    wanted = list(combinations([*names, *([baseline.judge] if baseline else [])], 2))
     worth = {name: _worth(label_set, found) for name, found in answers.items()}
     clusters = [row.cluster_name for row in label_set.rows]
     found = {}
@@ -59,6 +60,16 @@ def judge_pairs(
         )
         for pair, result in found.items()
     ]
+
+
+def best_baseline(lines: Sequence[JudgeLine]) -> JudgeLine | None:
+    """The best-placed baseline that is not luck: on few rows a random draw may well come first.
+
+    Args:
+        lines: Best first.
+    """
+    known = (line for line in lines if line.role == "baseline" and line.judge != RANDOM and line.n_scored)
+    return next(known, None)
 
 
 def closeness(label_set: LabelSet, row: LabelRow, answer: JudgedRow) -> float | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pydantic import JsonValue
 
 from offline_eval.benchmark.agreement_table import FALSE_SUPPORT
+from offline_eval.benchmark.comparison import best_baseline
 from offline_eval.benchmark.table_records import Benchmark, JudgeLine, LabelTable, SliceLine
 from offline_eval.report.numbers import interval_text, percent, three
 from offline_eval.report.sections import Section
@@ -86,7 +87,7 @@ def _overview(benchmark: Benchmark) -> Section:
 
 def _summary_row(table: LabelTable) -> tuple[str, ...]:
     asked = next((line for line in table.lines if line.role != "baseline"), None)
-    baseline = next((line for line in table.lines if line.role == "baseline"), None)
+    baseline = best_baseline(table.lines)
     people = table.ceiling.get(table.ranked_by)
     cells = [
         cell

@@ -127,7 +127,7 @@ def self_test(judge: str, engine: TextEngine, *, prompts: Sequence[Prompt]) -> S
     usable = [i for i, verdict in enumerate(reference) if verdict.status is Status.SCORED]
     arms = _arms(engine, [prompts[i] for i in usable], [reference[i] for i in usable]) if usable else {}
     compared = [pair for pairs in arms.values() for pair in pairs]
-    flipped = {pair.index for pair in compared if pair.is_flip}
+    flipped = {pair.place for pair in compared if pair.is_flip}
     interval = wilson(len(flipped), len(usable)) if usable else None
     return SelfTest(
         judge=judge,
@@ -145,7 +145,7 @@ def self_test(judge: str, engine: TextEngine, *, prompts: Sequence[Prompt]) -> S
 class _Compared(NamedTuple):
     """A prompt's verdict in one arm, beside the one it is compared with; both as they would be stored."""
 
-    index: int
+    place: int
     before: Verdict
     after: Verdict
 

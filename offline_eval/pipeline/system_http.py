@@ -38,13 +38,13 @@ class ResponsePaths(Record):
     """Where things stand in the endpoint's JSON; steps joined by dots, numbers count list elements from 0.
 
     Attributes:
-        answer: Path to the answer's text.
+        answer: Path to the answer's text; null for an endpoint that only finds passages.
         passages: Path to the list of passages; None when the endpoint gives none.
         passage: Our passage fields to paths inside one passage; empty when it uses our names.
         citations: Path to the list of cited passage ids.
     """
 
-    answer: str
+    answer: str | None
     passages: str | None = None
     passage: dict[PassageField, str] = Field(default_factory=dict)
     citations: str | None = None
@@ -158,7 +158,7 @@ class HttpSystem:
             data = parse_json(decode_utf8(content))
         except ValueError as error:
             raise ValueError(f"unreadable JSON: {error}") from None
-        values: dict[str, Any] = {"answer": _at(data, paths.answer)}
+        values: dict[str, Any] = {"answer": "" if paths.answer is None else _at(data, paths.answer)}
         if values["answer"] is None:
             raise ValueError(f"{paths.answer} is null, expected text")
         if paths.passages is not None:

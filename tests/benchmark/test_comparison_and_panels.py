@@ -3,7 +3,8 @@
 import pytest
 
 from offline_eval.benchmark.agreement_table import judge_line
-from offline_eval.benchmark.comparison import closeness, judge_pairs
+from offline_eval.benchmark.baselines import LONGER, RANDOM
+from offline_eval.benchmark.comparison import best_baseline, closeness, judge_pairs
 from offline_eval.benchmark.labels import JudgedRow
 from offline_eval.benchmark.panels import panel_answers
 from offline_eval.core.results import Status
@@ -32,6 +33,17 @@ def test_the_better_judge_is_told_from_the_worse_and_equals_are_not() -> None:
     # Holm: the smallest of three p is multiplied by 3.
     smallest = min(pair.p or 1.0 for pair in found)
     assert min(pair.adjusted_p or 1.0 for pair in found) == pytest.approx(3 * smallest)
+
+
+def test_the_best_baseline_is_never_a_lucky_draw() -> None:
+    rows = [binary_row(f"r{at}", at % 2) for at in range(8)]
+    right = answers(rows, [float(at % 2) for at in range(8)])
+    lucky, plain, judge = (
+        judge_line(one_set(rows), name, right, role=role, seed=0, resamples=100)
+        for name, role in ((RANDOM, "baseline"), (LONGER, "baseline"), ("j", "judge"))
+    )
+    assert best_baseline([judge, lucky, plain]) == plain
+    assert best_baseline([judge, lucky]) is None
 
 
 def test_on_an_ordinal_scale_a_near_miss_is_worth_more_than_a_far_one() -> None:
