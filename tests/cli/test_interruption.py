@@ -20,9 +20,10 @@ def rows(count: int) -> str:
 
 def test_ctrl_c_keeps_finished_batches_and_says_how_to_continue(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(rows(12))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a script's background jobs ignore it, and so would ours
     with chat_server(delay=0.05) as (url, seen):
         options = ("run", "rows.jsonl", "--engine", "endpoint", "--url", url, "--judge", "served")
-        options += ("--batch-size", "1", "--reasons", "none", "--format", "json")
+        options += ("--batch-size", "1", "--reasons", "none", "--format", "json", "--self-test", "skip")
         process = subprocess.Popen(
             command(*options),
             cwd=tmp_path,

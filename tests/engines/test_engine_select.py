@@ -89,7 +89,9 @@ def test_the_server_is_started_on_loopback_with_the_flags_that_make_verdicts_rep
 
 
 SERVE = """
+import signal
 import sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background of a script
 import offline_eval.engines.serve as serve
 serve.find_spec = lambda name: object()
 serve.serve_command = lambda *args, **kwargs: [
