@@ -29,7 +29,9 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=1_000)
     wanted = parser.parse_args()
     cases = [_case(number) for number in range(wanted.cases)]
-    planted = {case.id: "pair" if number % 20 == 0 else "question" for number, case in enumerate(cases) if number % 10 == 0}
+    planted = {
+        case.id: "pair" if number % 20 == 0 else "question" for number, case in enumerate(cases) if number % 10 == 0
+    }
     started, used = time.perf_counter(), time.process_time()
     found = corpus_leaks(cases, _passages(wanted.passages, cases, planted))
     wall, processor = time.perf_counter() - started, time.process_time() - used

@@ -3,15 +3,16 @@
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
 import click
 
 from offline_eval import __version__
 from offline_eval.airgap.switches import set_switches
+from offline_eval.cli.lazy_group import LazyGroup
 
 # Command to its one-line help; the module of the same name provides it as `command`.
 COMMANDS = {
+    "assess": "Answer with a stated confidence: check answers, serve, and measure what it catches.",
     "benchmark": "Hold judges against human labels: agreement with intervals, people's ceiling, baselines.",
     "cases": "Keep low-scoring and failed cases across runs, and export them as a regression test set.",
     "compare": "Compare systems case by case: better, worse, or cannot tell.",
@@ -43,37 +44,9 @@ COMMANDS = {
 }
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they are called; listing them imports nothing."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """All commands, in order of the alphabet."""
-        return sorted(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command; None for an unknown name."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f"offline_eval.cli.{cmd_name}").command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Offer the nearest command for an unknown one."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from offline_eval.core.errors import UnknownNameError
-
-            raise UnknownNameError("command", args[0], list(COMMANDS))
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands with their one-line helps."""
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(COMMANDS.items()))
-
-
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(
+    cls=LazyGroup, helps=COMMANDS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, package_name="offline-eval")
 def cli() -> None:
     """Score RAG systems and benchmark judges on one machine, with open weights and no network."""

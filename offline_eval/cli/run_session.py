@@ -32,6 +32,7 @@ from offline_eval.pipeline.record import record, with_missing
 from offline_eval.report.numbers import percent
 from offline_eval.store.audit import require_intact
 from offline_eval.store.run_file import SUFFIX, RunFile
+from offline_eval.testset.changelog import version_label
 
 
 class Session:
@@ -75,7 +76,12 @@ class Session:
         stored = {"run_id": identity, "config": config.model_dump(mode="json"), "warnings": warnings, **vetting.stored}
         run_file.begin_run(stored, cases, responses)
         begin_session(
-            run_file, config, now=datetime.now(UTC), operator=options["operator"], purpose=options["purpose"]
+            run_file,
+            config,
+            now=datetime.now(UTC),
+            operator=options["operator"],
+            purpose=options["purpose"],
+            test_set=self._test_set(cases),
         )
         _say(f"run {identity} in {path}; engine {config.engine}")
         return self._judge(run_file, config, engine_options)
@@ -120,6 +126,15 @@ class Session:
             _say(f"{percent(summary.failed_scores_share)} of a metric's scores failed, more than --max-failed allows")
             return EXIT_TOO_MANY_UNSCORED
         return 0
+
+    def _test_set(self, cases: Sequence[Case]) -> str | None:
+        """The version of the cases, where a changelog lies beside them."""
+        if not isinstance(self._source, Path):
+            return None
+        label, remark = version_label(self._source, cases)
+        if remark:
+            _say(remark)
+        return label
 
     def _read(self) -> tuple[list[Case], list[Response]]:
         options = self._options

@@ -31,6 +31,8 @@ class RunSession(Record):
 
     Attributes:
         started: ISO 8601, UTC.
+        test_set: Version of the cases as `NAME@NUMBER`; None where no changelog lies beside them, or none of its
+            versions holds exactly these cases.
         packages: Name to version, of those that can move a number.
         schemas: Rubric id to the hash of the form that its verdicts have.
         settings: Environment variables that can move a number and were set.
@@ -41,6 +43,7 @@ class RunSession(Record):
     started: str
     operator: str | None = None
     purpose: str | None = None
+    test_set: str | None = None
     python: str
     platform: str
     processor: str

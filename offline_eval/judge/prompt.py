@@ -79,7 +79,7 @@ class Material:
             "reference": case.reference or "",
             "key_points": "\n".join(f"- {point}" for point in case.key_points),
         }
-        self.fence = _fence(list(self.blocks.values()))
+        self.fence = fence_for(list(self.blocks.values()))
 
 
 def label_request(material: Material, rubric: Rubric, *, extra: str = "") -> GenerateRequest:
@@ -130,7 +130,7 @@ def _is_numeric(rubric: Rubric) -> bool:
 def _messages(material: Material, rubric: Rubric, *, extra: str) -> tuple[Message, ...]:
     words = _WORDS[rubric.language]
     shown = [block for block in _ORDER if block in rubric.sees and material.blocks[block]]
-    parts = [_fenced(words[block], material.blocks[block], fence=material.fence, end=words["end"]) for block in shown]
+    parts = [fenced(words[block], material.blocks[block], fence=material.fence, end=words["end"]) for block in shown]
     return (
         Message(role="system", content=f"{words['system']}\n{_rubric_text(rubric, words, extra=extra)}"),
         Message(role="user", content="\n".join([*parts, words["close"]])),
@@ -165,11 +165,12 @@ def _passage_line(number: int, passage: Passage) -> str:
     return f"[{number}] {title}{passage.text}"
 
 
-def _fenced(name: str, text: str, *, fence: str, end: str) -> str:
+def fenced(name: str, text: str, *, fence: str, end: str) -> str:
+    """A text between two lines that carry the fence."""
     return f"=== {fence} {name} ===\n{text}\n=== {fence} {end} ==="
 
 
-def _fence(texts: list[str]) -> str:
+def fence_for(texts: list[str]) -> str:
     """A marker that the texts do not contain, and that nobody can write in advance: a hash of the texts themselves."""
     joined = "\n".join(texts)
     for attempt in range(1000):

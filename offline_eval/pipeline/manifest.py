@@ -65,15 +65,22 @@ DECODING: dict[str, JsonValue] = {
 
 
 def begin_session(
-    run_file: RunFile, config: RunConfig, *, now: datetime, operator: str | None = None, purpose: str | None = None
+    run_file: RunFile,
+    config: RunConfig,
+    *,
+    now: datetime,
+    operator: str | None = None,
+    purpose: str | None = None,
+    test_set: str | None = None,
 ) -> None:
     """Write down what this call of the program runs with.
 
     Args:
         operator: Who runs it.
         purpose: Why.
+        test_set: Version of the cases, where they have one.
     """
-    session = describe_session(config, now=now, operator=operator, purpose=purpose)
+    session = describe_session(config, now=now, operator=operator, purpose=purpose, test_set=test_set)
     run_file.note(EVENT, session.model_dump(mode="json"))
 
 
@@ -83,6 +90,7 @@ def describe_session(
     now: datetime,
     operator: str | None = None,
     purpose: str | None = None,
+    test_set: str | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> RunSession:
     """What a session that began now would run with.
@@ -95,6 +103,7 @@ def describe_session(
         started=now.astimezone(UTC).isoformat(timespec="seconds"),
         operator=operator,
         purpose=purpose,
+        test_set=test_set,
         python=machine.python,
         platform=machine.platform,
         processor=processor_name(),

@@ -61,7 +61,7 @@ class CallableSystem:
     """
 
     def __init__(self, spec: str, *, name: str | None = None, limit_s: float = DEFAULT_LIMIT_S) -> None:
-        self._function = _imported(spec)
+        self._function = import_function(spec)
         self._wants_case = _first_parameter(self._function) == "case"
         self._name = name or spec
         self._limit_s = limit_s
@@ -94,7 +94,16 @@ def _first_parameter(function: Callable[..., Any]) -> str | None:
         return None  # functions written in C may have no signature
 
 
-def _imported(spec: str) -> Callable[[Any], Any]:
+def import_function(spec: str) -> Callable[..., Any]:
+    """Import a user's function; the current directory is searched first.
+
+    Args:
+        spec: `package.module:function`.
+
+    Raises:
+        UsageError: It cannot be imported or called.
+        UnknownNameError: The module has no such function.
+    """
     module_name, _, path = spec.partition(":")
     if not module_name or not path:
         raise UsageError(f"{spec!r} names no function; expected package.module:function")
@@ -114,7 +123,7 @@ def _imported(spec: str) -> Callable[[Any], Any]:
         found = getattr(found, step)
     if not callable(found):
         raise UsageError(f"{spec} is a {type(found).__name__}, expected a function")
-    function: Callable[[Any], Any] = found
+    function: Callable[..., Any] = found
     return function
 
 

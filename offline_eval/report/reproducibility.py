@@ -59,7 +59,8 @@ def manifest(summary: RunSummary) -> Section:
         for model in found.sessions[-1].models
     )
     last = found.sessions[-1]
-    people = [f"{name} {value}" for name, value in (("operator", last.operator), ("purpose", last.purpose)) if value]
+    told = (("operator", last.operator), ("purpose", last.purpose), ("test set", last.test_set))
+    people = [f"{name} {value}" for name, value in told if value]
     lines = [
         "; ".join(
             [

@@ -1,7 +1,6 @@
 """The review's pages: a request becomes an action at the desk or a screen; the essentials work without a script."""
 
 from collections.abc import Awaitable, Callable
-from importlib.resources import files
 from math import ceil
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -19,13 +18,13 @@ from offline_eval.review.answers import CANNOT_TELL, EMPTY, is_complete
 from offline_eval.review.desk import LONGEST_NOTE, Desk
 from offline_eval.review.reviewed_run import PANEL, Screen
 from offline_eval.review.server import Session, read_form
+from offline_eval.review.static_files import STATIC
 from offline_eval.review.words import Words
 
 EXCERPT = 20_000  # characters of one text on an item's page; the rest is a link away
 _TEXT_PAGE = 100_000  # characters on one page of a whole text
 _PASSAGES_SHOWN = 30
 _QUEUE_PAGE = 200
-_STATIC = {"review.css": "text/css", "keys.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 Action = Callable[[Request], Awaitable[Response]]
 
@@ -80,7 +79,7 @@ class Pages:
             Route("/queue", self._queue),
             Route("/agreement", self._agreement),
             Route("/help", self._help),
-            Route("/static/{name}", self._static),
+            STATIC,
         ]
 
     async def error(self, request: Request, error: Exception) -> Response:
@@ -205,13 +204,6 @@ class Pages:
         page = _number(request.query_params.get("page"), most=pages)
         part = text[(page - 1) * _TEXT_PAGE : page * _TEXT_PAGE]
         return self._page("text.html", number=place + 1, part=part, page=page, pages=pages)
-
-    async def _static(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in _STATIC:
-            raise HTTPException(404)
-        body = files(__package__).joinpath("static", name).read_bytes()
-        return Response(body, media_type=_STATIC[name])
 
     def _place(self, request: Request) -> int:
         number = int(request.path_params["number"])

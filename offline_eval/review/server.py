@@ -20,26 +20,20 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, ExceptionHandler, Message, Receive, Scope, Send
 
-from offline_eval.core.errors import UsageError
+from offline_eval.airgap.loopback_web import (
+    HOST,
+    SAFE_HEADERS,
+    is_from_own_page,
+    is_own_host,
+    listen,
+    own_hosts,
+)
 
-HOST = "127.0.0.1"
 MOST_BODY_BYTES = 64 * 1024
 _MOST_FIELDS = 20
 _LOG = logging.getLogger(__name__)
-_NAMES = (HOST, "localhost")
-_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-    "connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    # Not `no-referrer`: browsers would then send `Origin: null` with our own forms.
-    "Referrer-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-}
+
+__all__ = ["HOST", "MOST_BODY_BYTES", "Gate", "Session", "build_app", "listen", "read_form", "serve"]
 
 
 class Session:
@@ -80,7 +74,7 @@ class Session:
     @property
     def hosts(self) -> tuple[str, ...]:
         """Accepted `Host` headers; anything else is a page of another site that resolves to this machine."""
-        return tuple(f"{name}:{self.port}" for name in _NAMES)
+        return own_hosts(self.port)
 
 
 class Gate:
@@ -97,7 +91,7 @@ class Gate:
 
         async def send_safe(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_HEADERS)
+                MutableHeaders(scope=message).update(SAFE_HEADERS)
             await send(message)
 
         refusal = self._answer_of_its_own(Request(scope))
@@ -110,9 +104,9 @@ class Gate:
 
     def _answer_of_its_own(self, request: Request) -> Response | None:
         session = self._session
-        if request.headers.getlist("host") not in [[host] for host in session.hosts]:
+        if not is_own_host(request.headers, session.hosts):
             return _refused("this page answers only to its own address", 421)
-        if not self._is_from_here(request):
+        if not is_from_own_page(request.headers, needs_origin=request.method not in ("GET", "HEAD")):
             return _refused("the request comes from another page", 403)
         given = request.query_params.get("session")
         if given is not None and request.method == "GET" and session.is_secret(given):
@@ -125,13 +119,6 @@ class Gate:
         if request.method not in ("GET", "HEAD", "POST"):
             return _refused("method not allowed", 405)
         return None
-
-    def _is_from_here(self, request: Request) -> bool:
-        """Whether a browser says that one of our own pages sent it; a form must say so."""
-        origins = request.headers.getlist("origin")
-        if origins not in [[f"http://{host}"] for host in request.headers.getlist("host")]:
-            return not origins and request.method in ("GET", "HEAD")
-        return request.headers.get("sec-fetch-site", "same-origin") == "same-origin"
 
 
 async def read_form(request: Request, session: Session) -> dict[str, str]:
@@ -166,26 +153,6 @@ def build_app(
         errors: How to show refusals and our own errors.
     """
     return Gate(Starlette(routes=list(routes), exception_handlers=dict(errors)), session)
-
-
-def listen(port: int) -> socket.socket:
-    """A listening socket on loopback.
-
-    Args:
-        port: 0 for any free one.
-
-    Raises:
-        UsageError: The port is taken.
-    """
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((HOST, port))
-    except OSError as error:
-        listener.close()
-        raise UsageError(f"--port {port}: {error.strerror or error}; name another, or 0 for any free one") from error
-    listener.listen()
-    return listener
 
 
 def serve(app: ASGIApp, listener: socket.socket) -> None:

@@ -253,11 +253,15 @@ WORDS: Mapping[Language, Mapping[str, str]] = {"en": _EN, "zh": _ZH}
 
 
 class Words:
-    """One language's words; data that has no words of its own (a dimension of another panel) is its own name."""
+    """One language's words; data that has no words of its own (a dimension of another panel) is its own name.
 
-    def __init__(self, language: Language) -> None:
+    Args:
+        more: Words of a page of its own, which come before those that all pages share.
+    """
+
+    def __init__(self, language: Language, more: Mapping[Language, Mapping[str, str]] | None = None) -> None:
         self.language = language
-        self._table = WORDS[language]
+        self._table = {**WORDS[language], **(more or {}).get(language, {})}
 
     def __call__(self, name: str, /, **values: object) -> str:
         """A phrase with its values filled in."""

@@ -1,0 +1,51 @@
+"""`offline-eval testset generate`: questions, references and key points from documents."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from offline_eval.cli.defaults import DEFAULT_ENCODERS, DEFAULT_JUDGE
+from offline_eval.cli.rows import FORMATS
+
+MIX = "simple=.3,multi_hop=.25,conditional=.1,counterfactual=.1,unanswerable=.15,adversarial=.1"
+
+
+@click.command(name="generate")
+@click.argument("documents", type=click.Path(path_type=Path))
+@click.option("--size", type=click.IntRange(1), default=50, show_default=True, help="Questions wanted.")
+@click.option("--mix", default=MIX, show_default=True, help="Type to its share; shares add up to 1.")
+@click.option("--lang", type=click.Choice(["auto", "zh", "en"]), default="auto", show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--examples", type=click.Path(path_type=Path), help="A file of cases whose style is wanted.")
+@click.option(
+    "--steps",
+    default="facts,links,reference,distractor,critic",
+    show_default=True,
+    help="Steps beside the question itself; leave any out.",
+)
+@click.option("--attempts", type=click.IntRange(1, 100), default=4, show_default=True, help="Most tries a question.")
+@click.option("--split", "cut", type=click.Choice(["auto", "none", "sentence", "heading"]), default="auto")
+@click.option("--accept-unreviewed", is_flag=True, help="Take what the checks let pass without a review.")
+@click.option("--out", "folder", type=click.Path(path_type=Path, file_okay=False), required=True)
+@click.option("--judge", default=DEFAULT_JUDGE, show_default=True, help="MODEL that writes.")
+@click.option("--nli", default=DEFAULT_ENCODERS["nli"], show_default=True, help="Entailment MODEL, or none.")
+@click.option("--answerability", default=DEFAULT_ENCODERS["answerability"], show_default=True, help="MODEL, or none.")
+@click.option("--embedder", default=DEFAULT_ENCODERS["embedder"], show_default=True, help="MODEL, or none.")
+@click.option("--engine", default="auto", show_default=True, help="auto, vllm, transformers, endpoint or scripted.")
+@click.option("--url", help="Of the endpoint, for example http://127.0.0.1:8000/v1.")
+@click.option("--allow-host", "allow_hosts", multiple=True, help="A host beyond this machine that may be asked.")
+@click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="[default: the config's]")
+@click.option("--certified/--no-certified", "certified", default=None, help="The same bits every time.")
+@click.option("--batch-size", type=click.IntRange(1, 4096), default=16, show_default=True)
+@click.option("--context-length", type=click.IntRange(min=256), help="[default: the model config's]")
+@click.option("--format", "format", type=click.Choice(FORMATS), default="table", show_default=True)
+def command(documents: Path, **options: Any) -> int:
+    """Write test questions from DOCUMENTS, check them, and keep them as drafts for review.
+
+    DOCUMENTS are a folder of Markdown and text, one such file, or a corpus in JSONL, Parquet, BEIR or TREC form. What
+    the checks throw out is counted by reason. Running the same command again continues where it stopped.
+    """
+    from offline_eval.cli.testset_generation import GenerationSession
+
+    return GenerationSession(documents, options).run()

@@ -1,0 +1,35 @@
+"""`offline-eval testset log`: the versions of a test set with their reasons."""
+
+from pathlib import Path
+
+import click
+from pydantic import JsonValue
+
+from offline_eval.cli.rows import FORMATS, RowFormat, print_rows
+
+
+@click.command(name="log")
+@click.argument("cases", type=click.Path(path_type=Path))
+@click.option("--format", "format", type=click.Choice(FORMATS), default="table", show_default=True)
+def command(cases: Path, format: RowFormat) -> None:
+    """List the versions of CASES, oldest first; the changelog is checked from its first entry on."""
+    from offline_eval.core.errors import DataError
+    from offline_eval.testset.changelog import Changelog
+
+    changelog = Changelog(cases)
+    if not changelog.versions:
+        raise DataError(f"{changelog.path}: there is no version yet; `offline-eval testset version {cases}` makes one")
+    rows: list[dict[str, JsonValue]] = [
+        {
+            "version": changelog.label(version),
+            "cases_hash": version.cases_hash if format in ("json", "jsonl", "csv") else version.cases_hash[:12],
+            "n_cases": version.n_cases,
+            "changes": version.diff.summary,
+            "unreviewed": version.unreviewed,
+            "author": version.author,
+            "at": version.at,
+            "reason": version.reason,
+        }
+        for version in changelog.versions
+    ]
+    print_rows(rows, format)

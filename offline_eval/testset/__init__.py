@@ -1,0 +1,1 @@
+"""Building test sets: questions made from documents, checked, reviewed, versioned and free of leaks."""

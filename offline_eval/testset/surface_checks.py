@@ -1,0 +1,209 @@
+"""What rules can see of a draft without any model: whether it is whole, in its language, its own words and its type."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from pydantic import Field
+
+from offline_eval.core.records import Passage, Record
+from offline_eval.testset.draft import CheckResult, Draft
+from offline_eval.testset.prompts import load_prompts
+from offline_eval.text.claims import split_claims
+from offline_eval.text.contentless import is_contentless
+from offline_eval.text.language import detect_language
+from offline_eval.text.normalize import normalize_for_quote
+from offline_eval.text.query_type import classify_query
+from offline_eval.text.tokens import tokenize
+from offline_eval.text.words import content_words
+
+FindPassage = Callable[[str], Passage | None]
+
+
+class Thresholds(Record):
+    """Where the checks draw their lines; part of a set's identity.
+
+    Attributes:
+        supported_from: Probability from which a passage supports a key point or makes a premise true, in [0, 1].
+        answerable_from: Probability from which the expected passages answer a question, or the corpus an unanswerable
+            one.
+        sure_from: The same where the best of many is taken, or where a single mistake throws a draft out.
+        search_depth: Passages looked up in the whole corpus.
+        lifted_words: Words in a row that a question may not share with a passage.
+        lifted_characters: The same for Chinese, in characters.
+        like_from: Likeness of two questions' characters from which one repeats the other, in [0, 1].
+        near_from: The same for the cosine of their embeddings.
+        premise_share: Share of a premise's content words that its question has, in [0, 1].
+        key_points: Fewest and most; where the passages make fewer statements than the fewest, as many as they make.
+    """
+
+    supported_from: float = Field(default=0.5, ge=0, le=1)
+    answerable_from: float = Field(default=0.5, ge=0, le=1)
+    sure_from: float = Field(default=0.9, ge=0, le=1)
+    search_depth: int = Field(default=5, ge=1)
+    lifted_words: int = Field(default=8, ge=2)
+    lifted_characters: int = Field(default=14, ge=4)
+    like_from: float = Field(default=0.7, gt=0, le=1)
+    near_from: float = Field(default=0.95, gt=0, le=1)
+    premise_share: float = Field(default=0.5, ge=0, le=1)
+    key_points: tuple[int, int] = (3, 5)
+
+
+def passed(check: str, *, value: float | None = None, threshold: float | None = None) -> CheckResult:
+    """A check that has no objection."""
+    return CheckResult(check=check, outcome="passed", value=value, threshold=threshold)
+
+
+def refused(
+    check: str, reason: str, detail: str, *, value: float | None = None, threshold: float | None = None
+) -> CheckResult:
+    """A check that throws a draft out."""
+    return CheckResult(check=check, outcome="rejected", reason=reason, detail=detail, value=value, threshold=threshold)
+
+
+def unknown(check: str, reason: str) -> CheckResult:
+    """A check that could not look."""
+    return CheckResult(check=check, outcome="not_checked", reason=reason)
+
+
+def surface_checks(
+    draft: Draft, *, thresholds: Thresholds, find: FindPassage, wants_reference: bool
+) -> list[CheckResult]:
+    """Every check that needs no model, up to the first that throws the draft out.
+
+    Args:
+        find: Passage id to passage of the corpus; None for an unknown id.
+        wants_reference: Whether an answerable question needs a reference with key points.
+    """
+    sources = [passage for passage in map(find, draft.sources) if passage is not None]
+    checks: Sequence[Callable[[], CheckResult]] = (
+        lambda: _is_written(draft),
+        lambda: _has_right_ids(draft, find),
+        lambda: _has_reference(draft, sources, thresholds, wants_reference=wants_reference),
+        lambda: _speaks_its_language(draft),
+        lambda: _stands_alone(draft),
+        lambda: _is_not_lifted(draft, sources, thresholds),
+        lambda: _is_its_type(draft, thresholds),
+    )
+    found: list[CheckResult] = []
+    for check in checks:
+        found.append(check())
+        if found[-1].outcome == "rejected":
+            break
+    return found
+
+
+def _is_written(draft: Draft) -> CheckResult:
+    failed = next((step for step in draft.steps if step.step == "question" and step.failure), None)
+    if failed is not None:
+        return refused("written", "step_failed", f"question: {failed.failure}")
+    if not any(map(str.isalnum, draft.case.query)) or is_contentless(draft.case.query) is not None:
+        return refused("written", "empty_question", "the question has no word in it")
+    return passed("written")
+
+
+def _has_right_ids(draft: Draft, find: FindPassage) -> CheckResult:
+    check, expected = "passage_ids", draft.case.relevant_passages
+    missing = [name for name in (*expected, *draft.sources) if find(name) is None]
+    if missing:
+        return refused(check, "wrong_passage_ids", f"the corpus has no passage {missing[0]!r}")
+    if draft.type == "unanswerable":
+        if draft.case.answerable is not False or any(grade > 1 for grade in expected.values()):
+            return refused(check, "wrong_passage_ids", "an unanswerable question expects no passage that answers it")
+        return passed(check)
+    relevant = [name for name, grade in expected.items() if grade > 0]
+    least = 2 if draft.type == "multi_hop" else 1
+    if len(relevant) < least:
+        return refused(check, "wrong_passage_ids", f"{len(relevant)} passages expected, {draft.type} needs {least}")
+    strangers = [name for name in relevant if draft.sources and name not in draft.sources]
+    if strangers:
+        return refused(check, "wrong_passage_ids", f"it was not written from {strangers[0]!r}")
+    return passed(check)
+
+
+def _has_reference(
+    draft: Draft, sources: Sequence[Passage], thresholds: Thresholds, *, wants_reference: bool
+) -> CheckResult:
+    check, points = "reference", draft.case.key_points
+    if draft.type == "unanswerable" or not wants_reference:
+        return passed(check)
+    failed = next((step for step in draft.steps if step.step == "reference" and step.failure), None)
+    if failed is not None:
+        return refused(check, "step_failed", f"reference: {failed.failure}")
+    if not any(map(str.isalnum, draft.case.reference or "")):
+        return refused(check, "empty_reference", "no reference answer")
+    fewest, most = thresholds.key_points
+    fewest = min(fewest, max(1, sum(len(split_claims(passage.text)) for passage in sources)))
+    if not fewest <= len(points) <= most:
+        detail = f"{len(points)} different key points, wanted are {fewest} to {most}"
+        return refused(check, "key_points", detail, value=float(len(points)))
+    return passed(check)
+
+
+def _speaks_its_language(draft: Draft) -> CheckResult:
+    """The whole case is in the language it says; texts of figures alone have none."""
+    wanted = draft.case.language
+    texts = {"question": draft.case.query, "reference": draft.case.reference or ""}
+    texts |= {f"key point {number}": point for number, point in enumerate(draft.case.key_points, 1)}
+    for name, text in texts.items():
+        spoken = detect_language(text)
+        if sum(map(str.isalpha, text)) > 1 and spoken != wanted:
+            return refused("language", "wrong_language", f"{name}: {spoken} instead of {wanted}: {text[:60]}")
+    return passed("language")
+
+
+def _stands_alone(draft: Draft) -> CheckResult:
+    prompts = load_prompts("zh" if draft.case.language == "zh" else "en")
+    for pattern in prompts.leaning:
+        found = re.search(pattern, draft.case.query, re.IGNORECASE)
+        if found is not None:
+            return refused("stands_alone", "not_independent", f"it points at a text: {found.group()!r}")
+    return passed("stands_alone")
+
+
+def _is_not_lifted(draft: Draft, sources: Sequence[Passage], thresholds: Thresholds) -> CheckResult:
+    """The question is no run of the passage's own words, which any search would find."""
+    is_chinese = draft.case.language == "zh"
+    limit = thresholds.lifted_characters if is_chinese else thresholds.lifted_words
+    longest = max((longest_shared_run(draft.case.query, p.text, chinese=is_chinese) for p in sources), default=0)
+    if longest >= limit:
+        unit = "characters" if is_chinese else "words"
+        detail = f"{longest} {unit} in a row stand in the passage"
+        return refused("own_words", "lifted", detail, value=float(longest), threshold=float(limit))
+    return passed("own_words", value=float(longest), threshold=float(limit))
+
+
+def longest_shared_run(first: str, second: str, *, chinese: bool) -> int:
+    """Length of the longest run of words, or of characters in Chinese, that stands in both texts."""
+    left, right = (_units(text, chinese=chinese) for text in (first, second))
+    longest, before = 0, [0] * (len(right) + 1)
+    for unit in left:
+        row = [0] * (len(right) + 1)
+        for at, other in enumerate(right, 1):
+            if unit == other:
+                row[at] = before[at - 1] + 1
+                longest = max(longest, row[at])
+        before = row
+    return longest
+
+
+def _units(text: str, *, chinese: bool) -> list[str]:
+    return list(filter(str.isalnum, normalize_for_quote(text))) if chinese else tokenize(text)
+
+
+def _is_its_type(draft: Draft, thresholds: Thresholds) -> CheckResult:
+    """A conditional question has a condition; one with a false premise says it."""
+    check, query = "type", draft.case.query
+    if draft.type == "conditional" and classify_query(query).type != "conditional":
+        return refused(check, "not_conditional", "the question states no condition")
+    if draft.type not in ("counterfactual", "adversarial"):
+        return passed(check)
+    wanted = set(content_words(draft.false_premise or ""))
+    if not wanted:
+        return refused(check, "no_premise", "no premise was written")
+    share = len(wanted & set(content_words(query))) / len(wanted)
+    if share < thresholds.premise_share:
+        detail = f"it has {share:.0%} of the words of its premise: {(draft.false_premise or '')[:60]}"
+        return refused(
+            check, "premise_not_in_question", detail, value=round(share, 6), threshold=thresholds.premise_share
+        )
+    return passed(check, value=round(share, 6), threshold=thresholds.premise_share)
