@@ -68,10 +68,10 @@ class _Recorder:
 
 
 class _Kept:
-    """An engine whose closing is left to the bench."""
+    """An engine whose closing is left to the bench; as in a run, it forgets its prefixes before every batch."""
 
     def __init__(self, engine: Any) -> None:
-        self.info, self.generate = engine.info, engine.generate
+        self.info, self.generate, self.forget_prefixes = engine.info, engine.generate, engine.forget_prefixes
 
     def close(self) -> None:
         """The engine is used again."""

@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -46,7 +47,7 @@ class Tally:
     Attributes:
         wrong: Answers that belong to another query.
         broken: Requests without an answer before the service was told to stop.
-        cut: Requests sent after it, for which nobody was there any more.
+        cut: Requests without an answer after it: on their way when the service had gone.
     """
 
     statuses: Counter[int] = field(default_factory=Counter)
@@ -56,8 +57,7 @@ class Tally:
     without_retry_after: int = 0
     seconds: list[float] = field(default_factory=list)
     checks_ms: list[float] = field(default_factory=list)
-    in_flight_at_stop: set[int] = field(default_factory=set)
-    lost_at_stop: int = 0
+    in_flight_at_stop: int = 0
 
 
 def main() -> int:
@@ -82,11 +82,19 @@ def run(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     process, address = start(folder, arguments)
     try:
         tally, memory = asyncio.run(load(address, process, arguments))
-        process.wait(60)
     finally:
         if process.poll() is None:
             process.kill()
-    return summary(tally, memory, process.returncode)
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+    return summary(tally, memory, process.returncode, accepted=accepted_by((folder / "service.log").read_text("utf-8")))
+
+
+def accepted_by(log: str) -> int | None:
+    """How many requests the service says it accepted; None when it did not come to say so."""
+    found = re.search(r"stopped: (\d+) requests were accepted", log)
+    return None if found is None else int(found[1])
 
 
 def start(folder: Path, arguments: argparse.Namespace) -> tuple["subprocess.Popen[str]", str]:
@@ -135,7 +143,7 @@ async def load(
         memory["peak_mib"] = await watch(process.pid, arguments.seconds)
         memory["end_mib"] = resident_mib(process.pid)
         stop.set()
-        tally.in_flight_at_stop = set(UNDER_WAY)
+        tally.in_flight_at_stop = len(UNDER_WAY)
         process.send_signal(signal.SIGTERM)
         await asyncio.to_thread(process.wait, 60)
         gone.set()
@@ -173,7 +181,6 @@ async def ask_on(
                 tally.broken += 1
             else:
                 tally.cut += 1
-                tally.lost_at_stop += name in tally.in_flight_at_stop
                 return
             continue
         finally:
@@ -245,10 +252,11 @@ def resident_mib(pid: int) -> float:
     return 0.0
 
 
-def summary(tally: Tally, memory: dict[str, float], exit_code: int | None) -> dict[str, Any]:
-    """What happened, as numbers."""
+def summary(tally: Tally, memory: dict[str, float], exit_code: int | None, *, accepted: int | None) -> dict[str, Any]:
+    """What happened, as numbers: every accepted request must have come back as an answer, the last ones too."""
+    lost = None if accepted is None else accepted - tally.statuses[200]
     strange = {code: n for code, n in tally.statuses.items() if code not in (200, 503)}
-    ok = not (tally.wrong or tally.broken or tally.lost_at_stop or tally.without_retry_after or strange or exit_code)
+    ok = not (tally.wrong or tally.broken or lost != 0 or tally.without_retry_after or strange or exit_code)
     return {
         "ok": ok,
         "answered": tally.statuses[200],
@@ -256,9 +264,10 @@ def summary(tally: Tally, memory: dict[str, float], exit_code: int | None) -> di
         "other_statuses": strange,
         "mixed_up": tally.wrong,
         "lost": tally.broken,
-        "in_flight_at_stop": len(tally.in_flight_at_stop),
-        "accepted_and_lost_at_stop": tally.lost_at_stop,
-        "cut_after_stop": tally.cut,
+        "accepted_by_the_service": accepted,
+        "accepted_and_lost": lost,
+        "in_flight_at_stop": tally.in_flight_at_stop,
+        "without_answer_after_stop_and_not_accepted": tally.cut,
         "503_without_retry_after": tally.without_retry_after,
         "request_seconds": percentiles(tally.seconds),
         "checks_ms": percentiles(tally.checks_ms),

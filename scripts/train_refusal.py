@@ -2,8 +2,8 @@
 
     python scripts/train_refusal.py [--out offline_eval/text/refusal_weights.json]
 
-Trained on tests/text/data/refusals_{en,zh}.jsonl alone; refusals_blind_{en,zh}.jsonl is never read. Cross-validated F1 is
-printed: it is kinder than a blind set, since all wordings were written by the same hands.
+Trained on tests/text/data/refusals_{en,zh}.jsonl alone; refusals_blind_{en,zh}.jsonl is never read. Cross-validated F1
+is printed: it is kinder than a blind set, since all wordings were written by the same hands.
 """
 
 import argparse
@@ -41,9 +41,8 @@ def main() -> None:
     vectors = [{feature: 1.0 for feature in sorted(features) if often[feature] >= LEAST} for features in found]
     model = make_pipeline(DictVectorizer(), LogisticRegression(C=STRENGTH, max_iter=5000))
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
-    print(
-        f"cross-validated F1 {f1_score(truth, cross_val_predict(model, vectors, truth, cv=folds)):.3f} (n = {len(rows)})"
-    )
+    f1 = f1_score(truth, cross_val_predict(model, vectors, truth, cv=folds))
+    print(f"cross-validated F1 {f1:.3f} (n = {len(rows)})")
     model.fit(vectors, truth)
     names, coefficients = model[0].get_feature_names_out(), model[1].coef_[0]
     weights = {"bias": round(float(model[1].intercept_[0]), 3)}

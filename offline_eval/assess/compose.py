@@ -9,12 +9,13 @@ from typing import Literal
 
 from offline_eval.assess.claims import with_marks
 from offline_eval.assess.context import numbered
+from offline_eval.assess.instructions import order_in
 from offline_eval.assess.policy import Policy
 from offline_eval.assess.records import ClaimMark, Doubt, KeptPassage, Mark
+from offline_eval.assess.stages import asked_words
 from offline_eval.assess.wording import Wording
 from offline_eval.confidence.profile import Tier
 from offline_eval.text.sentences import split_sentences
-from offline_eval.text.words import content_words
 
 Action = Literal["answer", "answer_with_doubt", "ask", "hand_over"]
 
@@ -75,7 +76,7 @@ def compose(
 
 def search_terms(query: str, passages: Sequence[KeptPassage]) -> tuple[str, ...]:
     """What to search for instead: titles of the best passages, then content words of the query."""
-    found = [*_titles(passages), *(word for word in content_words(query) if len(word) > 1)]
+    found = [*_titles(passages), *(word for word in asked_words(query) if len(word) > 1)]
     return tuple(dict.fromkeys(found))[:_MOST_TERMS]
 
 
@@ -88,7 +89,7 @@ def _without_assertion(
     policy: Policy,
     wording: Wording,
 ) -> Composed:
-    clean = [entry for entry in passages if entry.set_aside is None or "instructions" not in entry.set_aside]
+    clean = [entry for entry in passages if order_in(entry.passage) is None]
     best = sorted(clean, key=lambda entry: -(entry.answers or 0.0))[:_MOST_EXCERPTS]
     excerpts = [
         {

@@ -18,6 +18,7 @@ from offline_eval.assess.sources import (
 )
 from offline_eval.core.errors import UsageError
 from offline_eval.core.protocols import Embedder, PairScorer
+from offline_eval.core.records import Passage
 from offline_eval.pipeline.systems import import_function
 
 _SCRIPTED = "scripted"
@@ -35,6 +36,12 @@ def open_rag(settings: AssessSettings) -> SelfAssessingRag:
     """
     encoders = open_encoders(settings.encoders)
     return SelfAssessingRag(_retrievers(settings, encoders), _generator(settings), encoders, settings.policy)
+
+
+def warm_up(rag: SelfAssessingRag) -> None:
+    """Check one answer in each language, so that no caller waits for what is loaded on first use."""
+    for text in ("The office opens at nine.", "办公室九点开门。"):
+        rag.check(text, [Passage(id="warm-up", text=text)], text)
 
 
 def open_encoders(names: EncoderNames) -> Encoders:

@@ -6,7 +6,7 @@ What does not fit is shown as a named excerpt or set aside with a reason; nothin
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from offline_eval.assess.instructions import find_instruction
+from offline_eval.assess.instructions import order_in
 from offline_eval.assess.protocols import GenerationRequest
 from offline_eval.assess.records import KeptPassage
 from offline_eval.assess.wording import Wording
@@ -83,7 +83,7 @@ def numbered(passages: Sequence[KeptPassage]) -> dict[str, int]:
 
 
 def _placed(entry: KeptPassage, best: tuple[int, int] | None, largest: int) -> KeptPassage:
-    ordered = find_instruction(f"{entry.passage.title or ''}\n{entry.passage.text}")
+    ordered = order_in(entry.passage)
     if ordered is not None:
         return entry.model_copy(update={"set_aside": f"gives instructions to the model: {ordered[:80]!r}"})
     if not any(map(str.isalnum, entry.passage.text)):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
+from offline_eval.assess.instructions import order_in
 from offline_eval.assess.policy import Policy
 from offline_eval.assess.records import ClaimMark, Doubt, DoubtKind, KeptPassage, Mark
 from offline_eval.assess.stages import date_of, is_old
@@ -92,7 +93,7 @@ def _of_claims(claims: Sequence[ClaimMark]) -> list[Doubt]:
 
 
 def _of_passages(passages: Sequence[KeptPassage], policy: Policy, today: date) -> list[Doubt]:
-    ordering = tuple(p.passage.id for p in passages if (p.set_aside or "").startswith("gives instructions"))
+    ordering = tuple(entry.passage.id for entry in passages if order_in(entry.passage) is not None)
     found = [Doubt(kind="instructions_in_passage", signal="instructions", items=ordering)] if ordering else []
     if policy.profile.oldest_days is None:
         return found

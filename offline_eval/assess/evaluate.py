@@ -47,7 +47,7 @@ def evaluate(
     resamples: int = RESAMPLES,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> EvaluationReport:
-    """Compute every measure, for each system and, where there are several, for all together.
+    """Compute every measure: for all responses, for each system, and for each language, where there are several.
 
     Args:
         found: From `evaluate_items`.
@@ -58,14 +58,15 @@ def evaluate(
         resamples: Of every interval, 100 or more.
         progress: Told how far it is.
     """
-    systems = list(dict.fromkeys(item.system for item in found.items))
-    names = [*([EVERYTHING] if len(systems) > 1 else []), *systems]
+    slices = _slices(found.items)
     groups = []
-    for number, name in enumerate(names):
-        items = [item for item in found.items if name in (EVERYTHING, item.system)]
-        groups.append(_group(name, items, profile=profile, target=target, seed=seed, resamples=resamples))
+    for number, (name, items) in enumerate(slices.items()):
+        ablate = number == 0
+        groups.append(
+            _group(name, items, profile=profile, target=target, seed=seed, resamples=resamples, ablate=ablate)
+        )
         if progress:
-            progress("intervals", number + 1, len(names))
+            progress("intervals", number + 1, len(slices))
     return EvaluationReport(
         truth=rule.statement,
         profile=profile.name,
@@ -74,11 +75,33 @@ def evaluate(
         groups=tuple(groups),
         latency=latency(found.items),
         notes=found.notes,
+        items=found.items,
     )
 
 
+def _slices(items: Sequence[EvaluatedItem]) -> dict[str, list[EvaluatedItem]]:
+    """All items, then each system, then each language; a slice that would repeat the whole is left out."""
+    found = {EVERYTHING: list(items)}
+    systems = list(dict.fromkeys(item.system for item in items))
+    if len(systems) == 1:
+        found = {systems[0]: list(items)}
+    else:
+        found |= {name: [item for item in items if item.system == name] for name in systems}
+    languages = sorted({item.language for item in items})
+    if len(languages) > 1:
+        found |= {f"language {name}": [item for item in items if item.language == name] for name in languages}
+    return found
+
+
 def _group(
-    name: str, items: Sequence[EvaluatedItem], *, profile: Profile, target: float, seed: int, resamples: int
+    name: str,
+    items: Sequence[EvaluatedItem],
+    *,
+    profile: Profile,
+    target: float,
+    seed: int,
+    resamples: int,
+    ablate: bool,
 ) -> GroupReport:
     ways = decisions(items, seed=seed)
     base = Base(items)
@@ -102,7 +125,7 @@ def _group(
         reliability=_curve_points(data),
         review=_review_load(data, target, seed=seed),
         calibration=_calibration(data, seed=seed),
-        ablations=ablations(items, base, profile, seed=seed, resamples=resamples),
+        ablations=ablations(items, base, profile, seed=seed, resamples=resamples) if ablate else (),
     )
 
 
@@ -119,7 +142,7 @@ def _measures(
         caught=share_of(wrong, lambda a: a is not Action.SURE, seed=seed),
         withheld_wrong=share_of(wrong, lambda a: a is Action.WITHHELD, seed=seed),
         effective_refusal=share_of(
-            [pair for pair in everything if pair[0].answerable is False], lambda a: a is Action.WITHHELD, seed=seed
+            [pair for pair in everything if _must_be_refused(pair[0])], lambda a: a is Action.WITHHELD, seed=seed
         ),
         wrong_refusal=share_of(
             [pair for pair in everything if pair[0].answerable is True], lambda a: a is Action.WITHHELD, seed=seed
@@ -131,6 +154,11 @@ def _measures(
         aurc=measure_area(base, way.confidences, seed=seed, resamples=resamples),
         curve=tuple(risk_coverage(known.probabilities, known.outcomes)),
     )
+
+
+def _must_be_refused(item: EvaluatedItem) -> bool:
+    """Whether nothing should be asserted; an answer that rightly corrects the question may be given."""
+    return item.answerable is False and not (item.truth.asserts and item.truth.right)
 
 
 def _right_among(asserted: Sequence[tuple[EvaluatedItem, Action]], given: Sequence[Action], seed: int) -> Measured:

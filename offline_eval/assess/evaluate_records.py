@@ -45,7 +45,8 @@ class PolicyMeasures(Record):
         policy: `assessed`, `always answer` or `retrieval score`.
         caught: Of the wrong assertions, the share that was not given as sure.
         withheld_wrong: Of the wrong assertions, the share that was not given at all.
-        effective_refusal: Of the responses to cases nobody can answer, the share with nothing asserted in the end.
+        effective_refusal: Of the responses to cases nobody can answer, but for those that rightly correct the question,
+            the share with nothing asserted in the end.
         wrong_refusal: Of the responses to cases that can be answered, the share with nothing asserted in the end.
         right_withheld: Of the right assertions, the share that was not given.
         right_given: Of the assertions given, with or without a doubt, the share that is right.
@@ -141,6 +142,7 @@ class GroupReport(Record):
         n_wrong: Wrong ones among them.
         n_without_number: Assertions whose assessment has no confidence; they rank last.
         n_unknown: Assertions that are left out because nobody knows whether they are right.
+        ablations: Of the first group alone, which is all systems together where there are several.
     """
 
     group: str
@@ -166,6 +168,7 @@ class EvaluationReport(Record):
     Attributes:
         truth: The rule of rightness, in words.
         notes: What a reader should know: which retrieval scores were used, what failed.
+        items: Every response, so that all of this can be computed again without a model.
     """
 
     truth: str
@@ -175,3 +178,4 @@ class EvaluationReport(Record):
     groups: tuple[GroupReport, ...]
     latency: tuple[Latency, ...] = ()
     notes: tuple[str, ...] = ()
+    items: tuple[EvaluatedItem, ...] = ()

@@ -1,7 +1,8 @@
 """What counts as right, stated once: every measure of an assessment stands on this and on nothing else.
 
-A case nobody can answer is right when nothing was asserted. A case that can be answered is right when the answer is
-right by a label, else by its reference. Where neither says anything the answer is left out and counted.
+On a case nobody can answer it is right to assert nothing, or to correct the question. On a case that can be answered it
+is right to answer rightly, by a label, else by the reference. Where neither says anything the answer is left out and
+counted.
 """
 
 from typing import Literal
@@ -16,9 +17,10 @@ from offline_eval.text.words import content_words
 Basis = Literal["answerable", "label", "reference", "unknown"]
 
 STATEMENT = (
-    "Right: on a case that cannot be answered, nothing was asserted; on a case that can, the answer is right by its "
-    "label (metadata `right`, or no `{fault}` where the system's answers are labelled with faults), else at least "
-    "{words:.0%} of the reference's content words stand in it. Declining is no assertion."
+    "Right: on a case that cannot be answered, nothing was asserted, or the assertion is labelled right (it corrects a "
+    "false premise); on a case that can, the assertion is right by its label (metadata `{right}`, or no `{fault}` "
+    "where the system's answers are labelled with faults), else at least {words:.0%} of the reference's content words "
+    "stand in it. Declining and saying nothing are no assertions."
 )
 
 
@@ -39,7 +41,7 @@ class TruthRule(Record):
     @property
     def statement(self) -> str:
         """The rule in words, for every report."""
-        return STATEMENT.format(fault=self.fault_field, words=self.reference_words)
+        return STATEMENT.format(right=self.right_field, fault=self.fault_field, words=self.reference_words)
 
 
 class Truth(Record):
@@ -69,13 +71,13 @@ def truth_of(case: Case, response: Response, *, rule: TruthRule, labelled: bool)
         labelled: Whether the system's responses carry faults, so that one without is right.
     """
     asserts = response.error is None and is_assertion(response.answer)
-    if case.answerable is False:
-        return Truth(asserts=asserts, right=not asserts, basis="answerable")
+    if not asserts and case.answerable is not None:
+        return Truth(asserts=False, right=not case.answerable, basis="answerable")
     label = _label(response, rule, labelled)
     if label is not None:
         return Truth(asserts=asserts, right=label, basis="label")
-    if case.answerable and not asserts:
-        return Truth(asserts=False, right=False, basis="answerable")
+    if case.answerable is False:
+        return Truth(asserts=True, right=False, basis="answerable")
     wanted = set(content_words(case.reference or ""))
     if wanted:
         share = len(wanted & set(content_words(response.answer))) / len(wanted)

@@ -6,9 +6,11 @@ from offline_eval.assess.protocols import Encoders
 from offline_eval.assess.state import State
 from offline_eval.core.protocols import Embedder, PairScorer
 from offline_eval.pipeline.contain import ContainedScorer
+from offline_eval.text.words import words
 
 CHEAP = "the cheap route was taken"
 CANNOT_TELL = "the model does not tell contradictions apart"
+_CHINESE = "年假"
 _PROBE = ("The shop is open on Sundays.", "The shop is closed on Sundays.")
 
 
@@ -24,6 +26,7 @@ class Fronts:
         same = checks.answerability is checks.support
         self.answerability = self.support if same else _front(checks.answerability)
         self.embedder: Embedder | None = None if checks.embedder is None else BatchingEmbedder(checks.embedder)
+        words(_CHINESE)  # its dictionary takes a second to load, which the first reader should not wait for
         self._tells = self.support is not None and _tells_contradictions(self.support)
 
     @property

@@ -5,6 +5,7 @@ A corpus that others may write into can carry orders; such a passage is kept fro
 
 import re
 
+from offline_eval.core.records import Passage
 from offline_eval.text.normalize import normalize
 
 _WHAT_EN = r"(?:instructions?|prompts?|rules?|directions?|guidelines?|context|messages?|documents?|passages?)"
@@ -45,3 +46,8 @@ def find_instruction(text: str) -> str | None:
     normal = normalize(text)
     found = [match for pattern in _PATTERNS if (match := pattern.search(normal))]
     return min(found, key=lambda match: match.start()).group().strip() if found else None
+
+
+def order_in(passage: Passage) -> str | None:
+    """The same for a passage with its title."""
+    return find_instruction(f"{passage.title or ''}\n{passage.text}")

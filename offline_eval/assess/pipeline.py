@@ -255,7 +255,7 @@ class SelfAssessingRag:
 
     def _run(self, state: State, keeper: Timekeeper, steps: Steps, *, inline: bool = False) -> State:
         """Run stages side by side; what the policy switches off is a skipped signal."""
-        off = [stage for stage in steps if stage in self.policy.off]
+        off = [stage for stage in steps if stage in self.policy.switched_off]
         for stage in off:
             keeper.skipped(stage)
         found = [Found((missing(SIGNAL_OF[s], SignalStatus.SKIPPED, "switched off by the policy"),)) for s in off]

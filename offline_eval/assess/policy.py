@@ -33,7 +33,7 @@ class Policy(Record):
         supported_from: Probability of entailment from which a claim counts as supported, in (0, 1].
         cosine_range: Cosines that count as alignment 0 and 1; the scale differs from embedder to embedder.
         context_characters: Most characters of passages the generator is shown.
-        off: Stages that are switched off.
+        switched_off: Stages that are switched off.
         calibration: From scores to probabilities, fitted on labels of this deployment.
         wording: File or folder with one's own templates; None for the shipped ones.
         contact: Whom a hand-over names.
@@ -50,7 +50,7 @@ class Policy(Record):
     supported_from: float = Field(default=0.5, gt=0, le=1)
     cosine_range: tuple[float, float] = (0.1, 0.6)
     context_characters: int = Field(default=12_000, ge=200)
-    off: tuple[Stage, ...] = ()
+    switched_off: tuple[Stage, ...] = ()
     calibration: CalibrationMap | None = None
     wording: str | None = None
     contact: str | None = None
@@ -68,7 +68,7 @@ class Policy(Record):
             raise ValueError("must be two rising cosines in [-1, 1]")
         return value
 
-    @field_validator("off")
+    @field_validator("switched_off")
     @classmethod
     def _may_be_off(cls, value: tuple[Stage, ...]) -> tuple[Stage, ...]:
         if set(value) - SWITCHABLE:

@@ -25,6 +25,10 @@ class WorkQueue:
         workers: Pieces of work under way at the same time.
         most_waiting: Accepted pieces beside those.
         clock: Seconds, rising.
+
+    Attributes:
+        accepted_ever: Pieces accepted since the start.
+        is_stopping: Whether nothing more is accepted.
     """
 
     def __init__(self, *, workers: int, most_waiting: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -33,6 +37,7 @@ class WorkQueue:
         self._most = workers + most_waiting
         self._clock = clock
         self._accepted = 0
+        self.accepted_ever = 0
         self._mean_s = 1.0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -67,6 +72,7 @@ class WorkQueue:
                 retry_after_s=self._retry_after(),
             )
         self._accepted += 1
+        self.accepted_ever += 1
         self._idle.clear()
         loop = asyncio.get_running_loop()
         future = loop.run_in_executor(self._threads, self._timed(work, loop))

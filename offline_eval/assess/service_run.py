@@ -11,7 +11,8 @@ from starlette.types import ASGIApp
 from offline_eval.assess.service import AssessService
 
 _POLL_S = 0.02
-_LAST_CONNECTIONS_S = 5
+_LINGER_S = 0.5
+_LAST_CONNECTIONS_S = 10
 BACKLOG = 1024
 """Connections that may wait to be accepted: refusals have to be answered, not dropped by the kernel."""
 
@@ -67,9 +68,12 @@ async def _serve(
     finished = await service.queue.stop(within_s=stop_s)
     if not finished:
         say(f"{service.queue.accepted} accepted requests were not finished within {stop_s:g} s")
+    await asyncio.sleep(_LINGER_S)  # requests that were on their way still get their 503
     server.should_exit = True  # answers that are ready are still written: uvicorn waits for its connections
     await running
     service.queue.close()
+    left = service.queue.accepted
+    say(f"stopped: {service.queue.accepted_ever} requests were accepted, {service.queue.accepted_ever - left} finished")
     return finished
 
 

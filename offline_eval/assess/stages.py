@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from offline_eval.assess.instructions import find_instruction
+from offline_eval.assess.instructions import order_in
 from offline_eval.assess.policy import Policy
 from offline_eval.checks.alignment import CHECK as ALIGNMENT
 from offline_eval.checks.answerability import CHECK as ANSWERABILITY
@@ -31,6 +31,11 @@ from offline_eval.text.words import content_words
 
 _OUR_SYSTEM = "assess"
 _NOT_THE_MODEL = ("language: ", "the model does not tell", "no_engine")
+# They ask for what an answer says in other words, so no source has to have them.
+_ASKING_WORDS = """
+    many much often long far old kind sort type 多少 多久 多长 多大 几 哪 哪里 何时 谁
+"""
+_ASKING = frozenset(_ASKING_WORDS.split())
 _STATUS = {Status.NOT_APPLICABLE: SignalStatus.NOT_APPLICABLE, Status.FAILED: SignalStatus.FAILED}
 
 
@@ -118,8 +123,8 @@ def rules(item: Item, policy: Policy, *, today: date) -> Found:
     if not passages:
         nothing = SignalStatus.NOT_APPLICABLE, "no_passages"
         return Found(tuple(missing(name, *nothing) for name in ("instructions", "freshness", "coverage")))
-    clean = sum(find_instruction(passage.text) is None for passage in passages)
-    words = list(dict.fromkeys(content_words(item.case.query)))
+    clean = sum(order_in(passage) is None for passage in passages)
+    words = asked_words(item.case.query)
     lacking = uncovered_words(item.case.query, passages)
     coverage = (
         scored("coverage", 1 - len(lacking) / len(words), detail=", ".join(lacking) or None)
@@ -194,13 +199,18 @@ def signal_of(name: str, score: Score, *, detail: str | None = None) -> Signal:
 
 
 def uncovered_words(query: str, passages: Sequence[Passage]) -> tuple[str, ...]:
-    """Content words of the query that stand in no passage, in their order."""
+    """Words the query asks about that stand in no passage, in their order."""
     known = {word for passage in passages for word in content_words(f"{passage.title or ''}\n{passage.text}")}
-    return tuple(word for word in dict.fromkeys(content_words(query)) if word not in known)
+    return tuple(word for word in asked_words(query) if word not in known)
+
+
+def asked_words(query: str) -> tuple[str, ...]:
+    """Content words of the query, each once, without those that only ask."""
+    return tuple(word for word in dict.fromkeys(content_words(query)) if word not in _ASKING)
 
 
 def _covered(query: str, passage: Passage) -> float:
-    wanted = set(content_words(query))
+    wanted = asked_words(query)
     return 1 - len(uncovered_words(query, [passage])) / len(wanted) if wanted else 0.0
 
 

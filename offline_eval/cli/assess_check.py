@@ -1,5 +1,6 @@
 """`offline-eval assess check`: one answer, its confidence and its marks."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def command(file: Path, format: str, **options: Any) -> int:
     from offline_eval.cli.output import rendered_sections
 
     settings = settings_of(options)
-    raw = click.get_binary_stream("stdin").read() if str(file) == "-" else file.read_bytes()
+    raw = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     body = parse_body(raw, CheckBody, source=str(file))
     rag = SelfAssessingRag((), None, open_encoders(settings.encoders), settings.policy)
     found = rag.check(

@@ -1,6 +1,7 @@
 """`offline-eval assess serve`: assessments over HTTP on this machine."""
 
 import sys
+from contextlib import closing
 from typing import Any
 
 import click
@@ -26,35 +27,33 @@ def command(port: int, workers: int | None, queue: int | None, log_texts: bool, 
     SIGTERM or Ctrl+C the accepted requests are finished while new ones get 503; a second signal ends at once.
     """
     from offline_eval.airgap.loopback_web import HOST, listen, own_hosts
-    from offline_eval.assess.configured import open_rag
+    from offline_eval.assess.configured import open_rag, warm_up
     from offline_eval.assess.service import AssessService
     from offline_eval.assess.service_run import BACKLOG, serve
 
     settings = settings_of(options)
     given = {"workers": workers, "queue": queue, "log_texts": log_texts or None}
     limits = settings.service.model_copy(update={name: value for name, value in given.items() if value is not None})
-    listener = listen(port, backlog=BACKLOG)
-    rag = open_rag(settings)
-    service = AssessService(
-        rag,
-        limits=limits,
-        deadline_s=settings.policy.deadline_s,
-        can_generate=bool(settings.retrievers and settings.generator),
-        write=None if no_log else _log,
-    )
-    chosen = listener.getsockname()[1]
-    click.echo(f"http://{HOST}:{chosen}/")
-    click.echo(
-        f"serving with {limits.workers} workers and room for {limits.queue} more requests; Ctrl+C ends.", err=True
-    )
-    finished = serve(
-        service,
-        service.app(hosts=own_hosts(chosen)),
-        listener,
-        stop_s=limits.stop_s,
-        say=lambda line: click.echo(line, err=True),
-    )
-    rag.close()
+    with closing(listen(port, backlog=BACKLOG)) as listener, closing(open_rag(settings)) as rag:
+        warm_up(rag)
+        service = AssessService(
+            rag,
+            limits=limits,
+            deadline_s=settings.policy.deadline_s,
+            can_generate=bool(settings.retrievers and settings.generator),
+            write=None if no_log else _log,
+        )
+        chosen = listener.getsockname()[1]
+        click.echo(f"http://{HOST}:{chosen}/")
+        room = f"{limits.workers} workers and room for {limits.queue} more requests"
+        click.echo(f"serving with {room}; Ctrl+C ends.", err=True)
+        finished = serve(
+            service,
+            service.app(hosts=own_hosts(chosen)),
+            listener,
+            stop_s=limits.stop_s,
+            say=lambda line: click.echo(line, err=True),
+        )
     return 0 if finished else 3
 
 

@@ -73,7 +73,7 @@ class DraftPages:
             fields={field: field_text(draft, field) for field in EDITED},
             sources=self._desk.sources(draft),
             settled=sum(draft.status != "draft" for draft in drafts),
-            next_open=None if open_place in (None, place) else open_place + 1,  # type: ignore[operator]
+            next_open=None if open_place in (None, place) else open_place + 1,
             said=self._said(request),
             three=three,
         )

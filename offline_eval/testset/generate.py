@@ -106,7 +106,7 @@ def generate(
         checker: Fresh; it learns what earlier batches kept.
         file: New, or of an interrupted generation with the same settings.
         examples: Language to questions whose style is wanted.
-        progress: Told how many questions were kept.
+        progress: Told after each step of a batch, and how many questions were kept after each batch.
 
     Returns:
         Every draft that was made, as it was made.
@@ -118,7 +118,7 @@ def generate(
     header = header_of(settings, models, sources, shown)
     file.begin(header)
     style = Style(settings.steps, shown, settings.seed, models.judge, header.identity[:16])
-    writer = Writer(models.engine, style)
+    writer = Writer(models.engine, style, progress=progress)
     material = _material(settings, sources, models.embedder)
     open_slots = slots_of(wanted_counts(settings.mix, settings.size))
     made: list[Draft] = []

@@ -12,12 +12,13 @@ from pydantic import Field
 from offline_eval.core.protocols import ProgressCallback
 from offline_eval.core.records import Case, Passage, Record
 from offline_eval.testset.questions import LEAST_LIKENESS, Questions, is_question, is_whole_question, questions_in
-from offline_eval.testset.shared_runs import RUN, SharedRuns, units
+from offline_eval.testset.shared_runs import RUN, Shared, SharedRuns, spoken_length, units
 from offline_eval.text.normalize import normalize_for_quote
 
 LEAST_SHARE = 0.8
 _TOLD_EVERY = 1000
 _EXCERPT = 300  # characters of a text in the report
+_ANSWER = "answer "  # before the key of an answer, in the search that looks for questions and answers at once
 _SHORTEST_ANSWER = 2  # letters or digits of an answer that is looked for beside its question
 
 Kind = Literal["question", "pair", "answer", "example", "training"]
@@ -138,13 +139,12 @@ class _CorpusSearch:
         self._asked = wordings(cases)
         texts = {key: asked.text for key, asked in self._asked.items()}
         long = {key: text for key, text in texts.items() if len(units(text)) >= limits.run or is_question(text)}
-        self._question_runs = SharedRuns(long, run=limits.run)
         self._questions = Questions(texts, least=limits.words)
-        with_sources = {str(n): case for n, case in enumerate(cases) if _long_answer(case, limits.run)}
+        with_sources = {str(n): case for n, case in enumerate(cases) if has_long_answer(case, limits.run)}
         self._answered = {key: case for key, case in with_sources.items() if _sources(case)}
         self.answers_unchecked = len(with_sources) - len(self._answered)
-        answers = {key: case.reference or "" for key, case in self._answered.items()}
-        self._answer_runs = SharedRuns(answers, run=limits.run)
+        answers = {f"{_ANSWER}{key}": case.reference or "" for key, case in self._answered.items()}
+        self._runs = SharedRuns({**long, **answers}, run=limits.run)
         self._expected = {id for case in cases for id in case.relevant_passages}
         self._document_of: dict[str, str] = {}
         self._leaks: list[Leak] = []
@@ -156,22 +156,26 @@ class _CorpusSearch:
         if passage.id in self._expected:
             self._document_of[passage.id] = document
         text = f"{passage.title}\n{passage.text}" if passage.title else passage.text
-        asked: dict[str, Leak] = {}
-        for shared in self._question_runs.search(text):
-            if is_whole_question(shared, least=self._limits.share):
-                self._keep(asked, self._leak(shared.key, "run", passage, shared.share, text, found=passage.text))
+        shared = self._runs.search(text)
+        asked = self._asked_in(passage, text, [item for item in shared if not item.key.startswith(_ANSWER)])
+        self._leaks += asked.values()
+        for item in shared:
+            case = self._answered.get(item.key.removeprefix(_ANSWER)) if item.key.startswith(_ANSWER) else None
+            if case is None or case.id in asked or passage.id in case.relevant_passages:
+                continue
+            if item.share >= self._limits.share:
+                self._answers.append((case, document, _answer_leak(case, passage, item.share)))
+
+    def _asked_in(self, passage: Passage, text: str, shared: Sequence[Shared]) -> dict[str, Leak]:
+        """Case id to its question's leak in a passage: the likest, by runs or by words."""
+        found: dict[str, Leak] = {}
+        for item in shared:
+            if is_whole_question(item, least=self._limits.share):
+                self._keep(found, self._leak(item.key, "run", passage, item.share, text, found=passage.text))
         for sentence in questions_in(text):
             for alike in self._questions.alike(sentence):
-                self._keep(asked, self._leak(alike.key, "words", passage, alike.likeness, text, found=sentence))
-        self._leaks += asked.values()
-        for shared in self._answer_runs.search(text):
-            case = self._answered[shared.key]
-            if shared.share >= self._limits.share and case.id not in asked and passage.id not in case.relevant_passages:
-                leak = Leak(
-                    kind="answer", method="run", case=case.id, field="reference", where=passage.id,
-                    likeness=shared.share, text=cut(case.reference or ""), found=cut(passage.text),
-                )  # fmt: skip
-                self._answers.append((case, document, leak))
+                self._keep(found, self._leak(alike.key, "words", passage, alike.likeness, text, found=sentence))
+        return found
 
     def leaks(self) -> list[Leak]:
         """Everything found; answers in a document that holds an expected passage are left out as its own."""
@@ -201,6 +205,13 @@ class _CorpusSearch:
             asked[leak.case] = leak
 
 
+def _answer_leak(case: Case, passage: Passage, share: float) -> Leak:
+    return Leak(
+        kind="answer", method="run", case=case.id, field="reference", where=passage.id,
+        likeness=share, text=cut(case.reference or ""), found=cut(passage.text),
+    )  # fmt: skip
+
+
 def has_answer(text: str, case: Case) -> bool:
     """Whether a text holds a case's reference answer, marks and width aside."""
     answer = _bare(case.reference or "")
@@ -211,8 +222,9 @@ def _bare(text: str) -> str:
     return "".join(filter(str.isalnum, normalize_for_quote(text)))
 
 
-def _long_answer(case: Case, run: int) -> bool:
-    return case.answerable is not False and case.reference is not None and len(units(case.reference)) >= run
+def has_long_answer(case: Case, run: int) -> bool:
+    """Whether finding an answer by itself would say something; a name or a number stands in many places."""
+    return case.answerable is not False and case.reference is not None and spoken_length(case.reference) >= run
 
 
 def _sources(case: Case) -> Mapping[str, int]:

@@ -10,10 +10,10 @@ from typing import Any, Literal, NamedTuple
 from offline_eval.core.protocols import Embedder, Retriever
 from offline_eval.core.records import Case, Passage
 from offline_eval.retrieval.passage_store import PassageStore
-from offline_eval.testset.leakage import DEFAULT_LIMITS, Leak, Limits, cut, has_answer
+from offline_eval.testset.leakage import DEFAULT_LIMITS, Leak, Limits, cut, has_answer, has_long_answer
 from offline_eval.testset.leakage_elsewhere import Other
 from offline_eval.testset.questions import may_ask_the_same, questions_in
-from offline_eval.testset.shared_runs import RUN, units
+from offline_eval.testset.shared_runs import RUN
 from offline_eval.text.language import detect_language
 from offline_eval.text.sentences import split_sentences
 
@@ -121,7 +121,7 @@ def _texts(cases: Sequence[Case]) -> Iterator[_Wanted]:
     for case in cases:
         yield _Wanted(case, "query", case.query)
         has_source = case.relevant_passages or case.relevant_documents
-        if case.answerable is not False and case.reference and has_source and len(units(case.reference)) >= RUN:
+        if has_source and case.reference and has_long_answer(case, RUN):
             yield _Wanted(case, "reference", case.reference)
 
 

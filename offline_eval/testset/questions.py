@@ -20,6 +20,8 @@ _FUNCTION_WORDS_TEXT = """
     tell me 的 了 吗 呢 啊 吧 呀 请 问 是 在 和 与 及 或 也 都 就 被 把 其
 """
 _FUNCTION_WORDS = frozenset(_FUNCTION_WORDS_TEXT.split())
+_ASKING_TEXT = "who whom whose what which when where why how 谁 什 么 多 少 哪 几 何 怎 吗"
+_ASKING_UNITS = frozenset(_ASKING_TEXT.split())
 _SENTENCE = re.compile(r"[^。！？!?\n]+?(?:[。！？!?\n]|\.(?=\s)|$)")
 _ENDS = re.compile(r"[?？]\W*$")
 _ASKS = re.compile(
@@ -99,9 +101,14 @@ class Questions:
 
 
 def is_whole_question(shared: Shared, *, least: float) -> bool:
-    """Whether a passage holds a question and not only its beginning: `least` of it in runs, and of the rest nothing but
-    function words unless that is less than a twentieth."""
-    return shared.share >= least and (shared.share >= _NEARLY_WHOLE or shared.left <= _FUNCTION_WORDS)
+    """Whether a passage holds a question and not only most of its words.
+
+    `least` of it stands in runs, the words that ask are among them (else the passage states what is asked), and of the
+    rest nothing is left but function words unless that is less than a twentieth.
+    """
+    if shared.share < least or shared.left & _ASKING_UNITS:
+        return False
+    return shared.share >= _NEARLY_WHOLE or shared.left <= _FUNCTION_WORDS
 
 
 def may_ask_the_same(first: str, second: str) -> bool:

@@ -23,6 +23,7 @@ Vectors = NDArray[np.float32]
 
 _BUCKETS = 256  # numbers a text is described by where no embedder is installed
 _ITERATIONS = 20
+_STARTS = 5
 
 
 class TypeShare(Record):
@@ -101,36 +102,57 @@ def pick_diverse(vectors: Vectors, count: int, *, seed: int) -> list[int]:
         Places, ascending; `count` of them where there are as many.
 
     Source:
-        k-means with k-means++ starts (Arthur & Vassilvitskii 2007), scipy's; empty clusters are replaced by the place
-        farthest from all that are taken.
+        k-means with k-means++ starts (Arthur & Vassilvitskii 2007), scipy's, the best of five; for an empty cluster
+        the place farthest from all that are taken.
     """
-    if count <= 0:
-        return []
     if count >= len(vectors):
         return list(range(len(vectors)))
+    _, first = np.unique(vectors, axis=0, return_index=True)
+    different = np.sort(first)  # equal rows would be two starts in one place
+    taken = _middles(vectors[different].astype(np.float64), count, seed=seed) if 0 < count < len(different) else None
+    places = [int(place) for place in (different if taken is None else different[taken])] if count > 0 else []
+    return sorted(_filled_up(vectors.astype(np.float64), places, count))
+
+
+def _middles(data: NDArray[np.float64], count: int, *, seed: int) -> list[int]:
+    """The place nearest to each cluster's middle, of the closest clustering of several; an empty cluster has none."""
     from scipy.cluster.vq import kmeans2
 
-    data = vectors.astype(np.float64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # says that a cluster is empty, which is dealt with below
-        middles, labels = kmeans2(data, count, iter=_ITERATIONS, minit="++", seed=np.random.default_rng(seed))
-    distances = np.linalg.norm(data - middles[labels], axis=1)
-    best: dict[int, int] = {}
-    for place in np.lexsort((np.arange(len(data)), distances)):
-        best.setdefault(int(labels[place]), int(place))
-    taken = sorted(best.values())
-    nearest = np.min([np.linalg.norm(data - data[place], axis=1) for place in taken], axis=0)
-    nearest[taken] = -1.0
-    while len(taken) < count:
+    draw = np.random.default_rng(seed)
+    best: tuple[float, list[int]] | None = None
+    for _ in range(_STARTS):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # says that a cluster is empty, which is made up for later
+            middles, labels = kmeans2(data, count, iter=_ITERATIONS, minit="++", seed=draw)
+        distances = np.linalg.norm(data - middles[labels], axis=1)
+        spread = float((distances**2).sum())
+        if best is None or spread < best[0]:
+            nearest: dict[int, int] = {}
+            for place in np.lexsort((np.arange(len(data)), distances)):
+                nearest.setdefault(int(labels[place]), int(place))
+            best = spread, sorted(nearest.values())
+    return best[1] if best is not None else []
+
+
+def _filled_up(data: NDArray[np.float64], taken: list[int], count: int) -> list[int]:
+    """As many places as wanted: what is missing is taken farthest from everything that is there."""
+    found = taken[:count]
+    if not found or len(found) == count:
+        return found
+    nearest = np.min([np.linalg.norm(data - data[place], axis=1) for place in found], axis=0)
+    nearest[found] = -1.0
+    while len(found) < count:
         place = int(np.argmax(nearest))
-        taken.append(place)
+        found.append(place)
         nearest = np.minimum(nearest, np.linalg.norm(data - data[place], axis=1))
-        nearest[taken] = -1.0
-    return sorted(taken)
+        nearest[found] = -1.0
+    return found
 
 
 def word_vectors(texts: Sequence[str]) -> Vectors:
     """Texts by their words: hashed counts, rare words heavier, rows of length 1; Chinese by pairs of characters.
+
+    A word that one text alone has tells it from no group of others and is left out, unless it has no other words.
 
     Returns:
         Shape (n_texts, 256).
@@ -139,7 +161,7 @@ def word_vectors(texts: Sequence[str]) -> Vectors:
     frequency = Counter(token for found in tokens for token in set(found))
     vectors = np.zeros((len(texts), _BUCKETS), dtype=np.float32)
     for row, found in enumerate(tokens):
-        for token in found:
+        for token in [token for token in found if frequency[token] > 1] or found:
             vectors[row, _bucket(token)] += math.log((1 + len(texts)) / frequency[token])
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)

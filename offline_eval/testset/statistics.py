@@ -148,14 +148,10 @@ def _distance(group: str, values: Sequence[float]) -> Distance:
     if not values:
         return Distance(group=group, mean=None, interval=None, n=0, reason="no case has an expected passage")
     interval = mean_interval(values, low=0.0, high=1.0, seed=_SEED)
-    is_known = not isinstance(interval, Undefined)
-    return Distance(
-        group=group,
-        mean=fsum(values) / len(values),
-        interval=interval if is_known else None,
-        n=len(values),
-        reason=None if is_known else interval.reason,
-    )
+    mean = fsum(values) / len(values)
+    if isinstance(interval, Undefined):
+        return Distance(group=group, mean=mean, interval=None, n=len(values), reason=interval.reason)
+    return Distance(group=group, mean=mean, interval=interval, n=len(values))
 
 
 def _shares(cases: Sequence[Case], types: Mapping[str, str]) -> list[Share]:

@@ -5,7 +5,7 @@ step that gives nothing is kept with its reason, and the checks decide.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from offline_eval.core.hashing import digest
@@ -68,12 +68,19 @@ class Writer:
     Args:
         engine: Decodes under grammars.
         style: What the whole set is written with.
+        progress: Told after each step of a batch.
     """
 
-    def __init__(self, engine: TextEngine, style: Style) -> None:
+    def __init__(
+        self,
+        engine: TextEngine,
+        style: Style,
+        *,
+        progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
+    ) -> None:
         self._engine = engine
         self._style = style
-        self._facts: dict[str, StepResult] = {}
+        self._progress = progress
 
     def write(self, assignments: Sequence[Assignment]) -> list[Draft]:
         """One draft an assignment, in order; what failed stands in its steps."""
@@ -158,6 +165,7 @@ class Writer:
 
     def _ask(self, step: str, requests: Sequence[GenerateRequest]) -> list[StepResult]:
         results = self._engine.generate(requests) if requests else []
+        self._progress(f"written in this batch, {step}", len(results), len(requests))
         return [_read(step, request, result) for request, result in zip(requests, results, strict=True)]
 
 

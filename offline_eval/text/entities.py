@@ -5,10 +5,12 @@ Why: whether the answer's names, codes and numbers stand in the passages is a ch
 """
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from offline_eval.text.normalize import normalize
-from offline_eval.text.numbers import find_quantities
+from offline_eval.text.numbers import Quantity, find_quantities
 from offline_eval.text.scripts import HAN, LATIN
 
 Kind = Literal["name", "title", "organisation", "place", "person", "code", "quantity"]
@@ -58,6 +60,14 @@ _CUT = (
 _ZH_ORGANISATION = re.compile(f"(?:(?![{_CUT}])[{HAN}A-Za-z0-9·]){{1,16}}?(?:{_ORGANISATION})+")
 _ZH_PLACE = re.compile(f"(?:(?:(?![{_CUT}])[{HAN}]){{1,4}}?(?:{_PLACE})[省市县区]?){{1,3}}")
 _FOREIGN = re.compile(f"[{HAN}]{{1,8}}(?:[·•・](?:(?![{_CUT}写说著出发创建认曾任])[{HAN}]){{1,8}}){{1,4}}")
+# Dates and counts stand right before a name without a space and are no part of it ("2024年北京大学", "500名复旦大学学生").
+# Numerals in characters only where they cannot be a name's own ("三亚市", "五家渠市" are cities).
+_NUMERAL = "〇零一二两三四五六七八九十百千"
+_COUNTED = re.compile(
+    r"\d{1,12}(?:年代|年度|年级|月份|[年月日号时点分秒届名位家个所次期批级班岁周天元条项款章节层楼间座人])[底初末起间前后]?|"
+    rf"[{_NUMERAL}]{{2,6}}年[底初末]?|[{_NUMERAL}]{{1,3}}月(?:份|[底初末]|[{_NUMERAL}]{{1,3}}[日号])|"
+    rf"第[{_NUMERAL}]{{1,6}}[届次批期章节条款项]|[{_NUMERAL}]{{1,6}}[名位]|(?:今|去|前|明)年[底初末]?"
+)
 # Verbs that stand right before a name without a space and are no part of it.
 _LEADING_VERB = re.compile(
     f"[{HAN}]{{0,8}}(?:联系|致电|咨询|前往|通知|位于|提交|报送|告知|访问|毕业|加入|就职|任职|来自|担任|隶属|属于|成为|"
@@ -105,10 +115,11 @@ def find_entities(text: str) -> list[Entity]:
         The entities in order, without overlap.
     """
     found = [*_quoted(text), *_codes(text), *_chinese(text), *_names(text)]
+    names = sorted((name.start, name.end) for name in found if name.kind in ("organisation", "place"))
     found += [
         Entity(quantity.text, "quantity", " ".join(filter(None, quantity.key[1:])), quantity.start, quantity.end)
         for quantity in find_quantities(text)
-        if quantity.kind != "ordinal"
+        if quantity.kind != "ordinal" and not (quantity.text.isdigit() and _opens_one_of(names, quantity))
     ]
     kept: list[Entity] = []
     used = bytearray(len(text))
@@ -125,6 +136,12 @@ def entity_key(text: str) -> str:
     """The form in which two spellings of a name are equal: "The Hague's" and "hague", but not "Paris" and "London"."""
     key = normalize(text).strip(" .,;:!?\"'()[]")
     return key.removeprefix("the ").removesuffix("'s").strip()
+
+
+def _opens_one_of(names: Sequence[tuple[int, int]], quantity: Quantity) -> bool:
+    """Whether a bare number is the beginning of a name: "360公司"."""
+    place = bisect_left(names, (quantity.start, 0))
+    return place < len(names) and names[place][0] == quantity.start and names[place][1] > quantity.end
 
 
 def _quoted(text: str) -> list[Entity]:
@@ -149,8 +166,9 @@ def _chinese(text: str) -> list[Entity]:
         ("person", _PERSON),
     )
     entities: list[Entity] = []
+    names_only = _COUNTED.sub(lambda counted: "，" * len(counted.group()), text)
     for kind, pattern in patterns:
-        for found in pattern.finditer(text):
+        for found in pattern.finditer(names_only):
             start, end = found.span("name") if found.groupdict().get("name") else found.span()
             verb = _LEADING_VERB.match(text, start, end)
             start = verb.end() if verb and end - verb.end() > 1 else start

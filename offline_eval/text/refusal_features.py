@@ -6,6 +6,7 @@ Why patterns of classes: "document not say" is one pattern for every wording in 
 import re
 from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from offline_eval.text.normalize import normalize
@@ -67,7 +68,7 @@ def clause_features(clause: Clause) -> set[str]:
     """Which classes a clause holds, which follow each other at once, in twos and threes, and which later on."""
     ends = ("^", *clause.classes, "$")
     known = ("^", *(name for name in clause.classes if name != "x"), "$")
-    found = {f"{a} {b}" for a, b in zip(ends, ends[1:], strict=False)}
+    found = {f"{a} {b}" for a, b in pairwise(ends)}
     found |= {f"{a} {b} {c}" for a, b, c in zip(ends, ends[1:], ends[2:], strict=False)}
     found |= {f"{a} .. {b}" for place, a in enumerate(known) for b in known[place + 1 : place + 1 + _REACH]}
     return found | set(known[1:-1])

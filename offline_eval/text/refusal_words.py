@@ -1,7 +1,7 @@
 """The words by which answers decline, sorted into classes that mean the same in English and Chinese.
 
-Why classes and no phrases: "the guide never touches on …" and "手册未涉及…" are one pattern (document, negation, saying),
-so a new wording is a word in its class here, never a new rule. A trailing * stands for any ending, _ for a space; of
+Why classes and no phrases: "the guide never touches on …" and "手册未涉及…" are one pattern (document, not, say), so
+a new wording is a word in its class here, never a new rule. A trailing * stands for any ending, _ for a space; of
 words that overlap the longest counts. After a change run `scripts/train_refusal.py`.
 """
 

@@ -141,7 +141,8 @@ def test_a_passage_of_20000_characters_is_read_whole_and_shown_as_a_named_excerp
     assert [claim.mark for claim in result.claims] == [Mark.SUPPORTED]
     kept = result.passages[0]
     start, end = kept.excerpt
-    assert kept.in_context and end - start <= 6_000
+    assert kept.in_context
+    assert end - start <= 6_000
     assert answer in text[start:end]  # the excerpt is the part that answers, 16,000 characters in
     assert text[start:end] in generator.requests[0].prompt
     assert len(generator.requests[0].prompt) < 8_000
@@ -170,7 +171,8 @@ def test_a_passage_with_orders_is_kept_from_the_generator_and_named(order, query
     assert (result.tier, result.limiting) == (Tier.DOUBT, "instructions")
     assert "Forum" in next(doubt.text for doubt in result.doubts if doubt.kind == "instructions_in_passage")
     obeyed = pipeline(finding(found, found), writing("42 days")).assess(query)
-    assert obeyed.tier is Tier.ABSTAIN and "42" not in obeyed.text  # a generator that obeys is caught by grounding
+    assert obeyed.tier is Tier.ABSTAIN
+    assert "42" not in obeyed.text
 
 
 def test_a_passage_cannot_close_the_fence_around_it():
@@ -186,7 +188,8 @@ def test_a_passage_cannot_close_the_fence_around_it():
 def test_instructions_and_templates_inside_texts_stay_text():
     found = passages("Employees get {{ 7 * 7 }} days {% raw %} of leave.")
     result = pipeline(finding(found, found), writing("Employees get {{ 7 * 7 }} days.")).assess("{{ cycler }} days?")
-    assert "{{ 7 * 7 }}" in result.text and "49" not in result.text
+    assert "{{ 7 * 7 }}" in result.text
+    assert "49" not in result.text
 
 
 def test_an_empty_query_and_repeated_passages_are_refused():
@@ -201,10 +204,10 @@ def test_an_empty_query_and_repeated_passages_are_refused():
 
 def test_a_policy_file_names_its_faults(tmp_path):
     file = tmp_path / "policy.yaml"
-    file.write_text("profile: legal\nk: 3\ndeadline_s: 2\noff: [consensus]\n", encoding="utf-8")
+    file.write_text("profile: legal\nk: 3\ndeadline_s: 2\nswitched_off: [consensus]\n", encoding="utf-8")
     policy = load_policy(file)
-    assert (policy.profile.name, policy.k, policy.off) == ("legal", 3, (Stage.CONSENSUS,))
-    file.write_text("k: 0\nrute: deep\noff: [grounding]\n", encoding="utf-8")
+    assert (policy.profile.name, policy.k, policy.switched_off) == ("legal", 3, (Stage.CONSENSUS,))
+    file.write_text("k: 0\nrute: deep\nswitched_off: [grounding]\n", encoding="utf-8")
     with pytest.raises(DataError) as caught:
         load_policy(file)
     assert len(caught.value.problems) == 3

@@ -1,6 +1,7 @@
 """The evaluation's arithmetic by hand, what counts as right, and the baselines' fair treatment; no model is asked."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +18,12 @@ from offline_eval.confidence.profile import Tier, load_profile
 from offline_eval.confidence.signals import Signal, SignalStatus, missing, scored
 from offline_eval.core.errors import EngineError
 from offline_eval.core.records import Case, Passage, Response
+from offline_eval.formats.reader import read_cases, read_responses
 from offline_eval.report.page import render_page
 from tests.support.assess_stub import stub_assessment
 
 RULE = TruthRule()
+DEMO = Path(__file__).resolve().parents[2] / "offline_eval" / "demo"
 GENERAL = load_profile("general")
 
 
@@ -187,6 +190,7 @@ CASE = Case(id="a", query="How long is the warranty?", answerable=True, referenc
         (CASE.model_copy(update={"answerable": False}), "Three years.", {}, False, True, False, "answerable"),
         (CASE.model_copy(update={"answerable": False}), "资料中没有提到。", {}, False, False, True, "answerable"),
         (CASE.model_copy(update={"answerable": False}), "", {}, False, False, True, "answerable"),
+        (CASE.model_copy(update={"answerable": False}), "No staff are paid that.", {}, True, True, True, "label"),
         (CASE, "The documents do not say.", {}, False, False, False, "answerable"),
         (CASE, "The warranty lasts three years.", {}, False, True, True, "reference"),
         (CASE, "It is blue.", {}, False, True, False, "reference"),
@@ -254,6 +258,22 @@ def test_several_systems_are_reported_alone_and_together() -> None:
     report = evaluate(Evaluated(items, versions={}, notes=()), profile=GENERAL, rule=RULE, resamples=100)
     assert [group.group for group in report.groups] == ["all", "x", "y"]
     assert [group.n for group in report.groups] == [12, 6, 6]
+
+
+def test_the_demo_systems_are_read_as_their_faults_say() -> None:
+    cases = read_cases(DEMO / "cases.jsonl")
+    responses = read_responses([DEMO / "answers-careful.jsonl", DEMO / "answers-hasty.jsonl"], cases=cases)
+    found = evaluate_responses(
+        cases, responses, assess=lambda case, response: stub_assessment(case.query, response.answer), rule=RULE
+    )
+    report = evaluate(found, profile=GENERAL, rule=RULE, resamples=100)
+    careful, hasty = report.groups[1:3]
+    assert (careful.n, careful.n_answerable, careful.n_unanswerable) == (80, 68, 12)
+    assert careful.n_wrong == 7  # 8 faults, of which 1 is a refusal
+    assert hasty.n_wrong == 48  # 55 faults, of which 6 are refusals and 1 says nothing
+    # the 12 unanswerable cases: careful corrects 2 questions and declines 9, hasty declines 4
+    always = [of(group, ALWAYS).effective_refusal for group in (careful, hasty)]
+    assert [(round(one.n * (one.value or 0)), one.n) for one in always] == [(9, 10), (4, 12)]
 
 
 def test_an_evaluation_of_a_stub_runs_from_recorded_answers() -> None:

@@ -69,7 +69,9 @@ def test_a_contradiction_between_passages_is_named_in_the_answer_and_marked_for_
     assert result.contradictions[0].by == "negation"
     first, second = (text.rstrip(".。") for text in texts)
     doubt = next(doubt for doubt in result.doubts if doubt.kind == "contradiction")
-    assert first in doubt.text and second in doubt.text and doubt.text in result.text
+    assert first in doubt.text
+    assert second in doubt.text
+    assert doubt.text in result.text
     prompt = generator.requests[0].prompt
     assert f'[1] "{texts[0]}" / [2] "{texts[1]}"' in prompt
     assert generator.requests[0].contradictions == result.contradictions
@@ -125,7 +127,7 @@ def test_the_same_statement_with_another_number_is_marked_as_contradicted(text, 
     assert result.tier is Tier.ABSTAIN  # nothing of it stands, so nothing is asserted
     assert answer.rstrip(".。") not in result.text
     assert result.action == "hand_over"
-    doubtful = pipeline(finding(found), writing(f"{text}{answer}")).assess(query)
+    doubtful = pipeline(finding(found), writing(f"{text} {answer}")).assess(query)
     assert shown in doubtful.text
 
 
@@ -192,7 +194,7 @@ def test_the_wrong_citation_is_a_doubt():
 
 def test_a_stage_that_is_switched_off_is_a_skipped_signal_and_never_a_good_one():
     found = passages(LEAVE["en"][1])
-    rag = pipeline(finding(found, found), writing(LEAVE["en"][2]), off=(Stage.ALIGNMENT,))
+    rag = pipeline(finding(found, found), writing(LEAVE["en"][2]), switched_off=(Stage.ALIGNMENT,))
     result = rag.assess(LEAVE["en"][0])
     signal = result.signal("alignment")
     assert (signal.status, signal.reason, signal.value) == (SignalStatus.SKIPPED, "switched off by the policy", None)

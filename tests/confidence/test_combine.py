@@ -75,7 +75,7 @@ def test_a_signal_nobody_mentions_counts_as_skipped():
 
 
 def test_without_any_weighted_signal_there_is_no_number_and_the_lowest_tier():
-    found = combine(signals(**{name: (SignalStatus.FAILED, "down") for name in WEIGHTED}), load_profile("general"))
+    found = combine(signals(**dict.fromkeys(WEIGHTED, (SignalStatus.FAILED, "down"))), load_profile("general"))
     assert (found.value, found.raw, found.tier, found.known_weight) == (None, None, Tier.ABSTAIN, 0.0)
     assert found.limiting == "grounding"  # its veto is the strictest that names a missing signal
 
@@ -126,7 +126,7 @@ values = st.one_of(
 profiles = st.sampled_from([BARE, *map(load_profile, profile_names())])
 
 
-@given(st.fixed_dictionaries({name: values for name in ALL}), profiles)
+@given(st.fixed_dictionaries(dict.fromkeys(ALL, values)), profiles)
 def test_confidence_lies_in_0_to_1_and_its_tier_fits_it(given_values, profile):
     found = combine(signals(**given_values), profile)
     if found.value is None:
@@ -137,7 +137,7 @@ def test_confidence_lies_in_0_to_1_and_its_tier_fits_it(given_values, profile):
         assert found.value <= found.raw
 
 
-@given(st.fixed_dictionaries({name: values for name in ALL}), st.sampled_from(ALL), st.floats(0, 1), profiles)
+@given(st.fixed_dictionaries(dict.fromkeys(ALL, values)), st.sampled_from(ALL), st.floats(0, 1), profiles)
 def test_confidence_never_falls_when_a_signal_rises(given_values, name, higher, profile):
     lower = given_values[name]
     if not isinstance(lower, float) or lower > higher:
@@ -148,7 +148,7 @@ def test_confidence_never_falls_when_a_signal_rises(given_values, name, higher, 
     assert high.value is None or high.raw >= low.raw - 1e-12
 
 
-@given(st.fixed_dictionaries({name: values for name in ALL}), profiles)
+@given(st.fixed_dictionaries(dict.fromkeys(ALL, values)), profiles)
 def test_a_veto_never_raises(given_values, profile):
     free = profile.model_copy(update={"vetoes": ()})
     vetoed, unvetoed = (combine(signals(**given_values), one) for one in (profile, free))
@@ -157,7 +157,7 @@ def test_a_veto_never_raises(given_values, profile):
 
 
 @given(
-    st.fixed_dictionaries({name: values for name in ALL}),
+    st.fixed_dictionaries(dict.fromkeys(ALL, values)),
     st.sampled_from(ALL),
     st.sampled_from([s for s in SignalStatus if s is not SignalStatus.SCORED]),
     profiles,

@@ -80,14 +80,13 @@ def test_accept_edit_and_reject_by_keyboard_then_a_version_of_the_accepted_ones(
         here = urllib.parse.urlsplit(link).netloc
         assert {urllib.parse.urlsplit(address).netloc for address in diary.requests} == {here}
         assert diary.errors == []
-        for size in (DESK, PHONE):
-            for scheme in ("light", "dark"):
-                with open_page(browser, size=size, scheme=scheme) as (other, _):  # type: ignore[arg-type]
-                    other.goto(link)
-                    for address in ("item/2", "item/4", "queue", "help"):
-                        other.goto(link.split("?")[0] + address)
-                        assert overflow(other) <= 0, (address, size)
-                        assert serious_findings(other) == [], (address, size, scheme)
+        for size, scheme in ((DESK, "light"), (PHONE, "dark")):
+            with open_page(browser, size=size, scheme=scheme) as (other, _):  # type: ignore[arg-type]
+                other.goto(link)
+                for address in ("item/2", "queue"):
+                    other.goto(link.split("?")[0] + address)
+                    assert overflow(other) <= 0, (address, size)
+                    assert serious_findings(other) == [], (address, size, scheme)
     done = offline_eval("testset", "version", "drafts.jsonl", "--out", "cases.jsonl", "--reason", "first", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("cases@1 ")

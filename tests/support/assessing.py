@@ -57,7 +57,7 @@ def writing(answer):
 
 
 def pipeline(retrievers, generator=None, checks=None, **policy):
-    policy = {"cosine_range": (0.0, 0.2)} | policy
+    policy = {"cosine_range": (0.0, 0.2), "deadline_s": 600.0} | policy  # however busy the machine is
     return SelfAssessingRag(
         retrievers, generator, checks or encoders(), Policy.model_validate(policy), today=lambda: TODAY
     )

@@ -21,6 +21,7 @@ from offline_eval.testset.near_duplicates import Seen
 from offline_eval.testset.plan import DEFAULT_MIX, parse_mix
 from offline_eval.testset.sources import Sources, read_sources
 from offline_eval.testset.tally import tally
+from offline_eval.text.language import detect_language
 
 DOCUMENTS = {
     "en/leave.md": "# Leave\n\n## Annual leave\n\nFull-time staff of Quillmere receive 26 days a year.\n\n"
@@ -98,6 +99,10 @@ def test_a_wanted_language_takes_only_its_passages(documents: Path, tmp_path: Pa
     assert set(sources.languages) == {language}
     made, _, _ = _run(sources, tmp_path)
     assert {draft.case.language for draft in made} == {language}
+    kept = [draft.case for draft in made if draft.status == "draft" and draft.case.answerable]
+    assert kept
+    assert {detect_language(text) for case in kept for text in (case.query, case.reference or "")} == {language}
+    assert all(1 <= len(case.key_points) <= 5 and case.relevant_passages for case in kept)
 
 
 def test_a_language_that_the_documents_lack_is_said(documents: Path, tmp_path: Path) -> None:
@@ -125,7 +130,7 @@ def test_an_interrupted_generation_ends_with_the_same_file(documents: Path, tmp_
 
     def interrupt(stage: str, done: int, total: int) -> None:
         nonlocal told
-        told += 1
+        told += stage.startswith("questions kept")
         if told == stop_after:
             raise KeyboardInterrupt
 

@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from offline_eval.core.records import Case, Passage
 from offline_eval.retrieval.index import Index
-from offline_eval.testset.leakage import Limits, corpus_leaks
+from offline_eval.testset.leakage import Limits, corpus_leaks, has_long_answer
 from offline_eval.testset.leakage_elsewhere import Other, leaks_elsewhere, rubric_examples, texts_of
 from offline_eval.testset.leakage_embedding import embedding_leaks, embedding_leaks_elsewhere
 from offline_eval.testset.leakage_report import merged
@@ -112,6 +112,7 @@ def test_a_run_of_thirteen_counts_and_one_of_twelve_does_not() -> None:
     assert (both.share, both.longest) == (1.0, 13)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from("abcdefgh甲乙丙丁"), min_size=8, max_size=30),
     st.lists(st.sampled_from("xyz戊"), max_size=9),
@@ -122,6 +123,7 @@ def test_a_text_inside_a_passage_is_always_found_whole(text: list[str], before: 
     assert (shared.share, shared.longest) == (1.0, len(text))
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from("ab"), max_size=40), st.lists(st.sampled_from("ab"), max_size=60))
 def test_shared_runs_agree_with_looking_at_every_place(text: list[str], passage: list[str]) -> None:
     run = min(13, len(text))
@@ -143,6 +145,23 @@ def test_a_question_with_another_ending_is_another_question() -> None:
     polite = SharedRuns({"k": f"Please tell me {LONG_EN}"})  # 17 of 20 words, the rest says nothing
     assert is_whole_question(polite.search(LONG_EN)[0], least=0.8)
     assert not is_whole_question(polite.search(LONG_EN)[0], least=0.9)
+
+
+def test_a_passage_that_states_what_is_asked_does_not_ask_it() -> None:
+    case = Case(
+        id="1815", query="1815年，「三柯城」的民众以莲花呈献谁，因此遂为此城改新名为「巴吞城」？", reference="拉玛二世"
+    )
+    passage = Passage(id="p", text="在1815年，「三柯城」的民众以莲花呈献拉玛二世，因此遂为此城改新名为「巴吞城」。")
+    assert corpus_leaks([case], [passage]).leaks == []
+    assert [leak.kind for leak in corpus_leaks([case], [Passage(id="q", text=case.query + "拉玛二世")]).leaks] == [
+        "pair"
+    ]
+
+
+def test_an_answer_must_be_long_to_say_anything_by_itself() -> None:
+    # 15 characters are 9 words; 23 are 13.8.
+    assert not has_long_answer(Case(id="s", query="?", reference="辐鳍鱼纲鳗鲡目糯鳗亚目通鳃鳗科"), 13)
+    assert has_long_answer(Case(id="l", query="?", reference="入职满五年的全职员工每年享受二十天的带薪年休假"), 13)
 
 
 def test_units_are_words_and_chinese_characters() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from offline_eval.core.errors import DataError, UsageError
@@ -112,6 +112,7 @@ def test_quotas_are_counts_or_shares() -> None:
             parse_quotas([wrong], size=10)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 12), st.lists(st.text("ab年 ", max_size=4), min_size=1, max_size=12), st.integers(0, 3))
 def test_as_many_as_wanted_are_picked_each_once(count: int, texts: list[str], seed: int) -> None:
     picked = pick_diverse(word_vectors(texts), count, seed=seed)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from offline_eval.core.errors import DataError, UsageError
@@ -67,6 +67,7 @@ _CASES = st.lists(
 )  # fmt: skip
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_CASES, _CASES)
 def test_what_changed_turns_the_old_version_into_the_new_one(old: list[Case], new: list[Case]) -> None:
     diff = diff_cases(old, new)
@@ -188,3 +189,21 @@ def test_the_commands_from_file_to_diff(tmp_path: Path) -> None:
     checked = offline_eval("testset", "validate", path, cwd=tmp_path)
     assert checked.returncode == 0
     assert "version cases@2: 0 errors, 0 warnings" in checked.stderr
+
+
+def test_a_run_carries_the_version_of_its_cases(tmp_path: Path) -> None:
+    cases = OLD[:1]
+    write_cases(cases, tmp_path / "cases.jsonl")
+    Changelog(tmp_path / "cases.jsonl").add(cases, reason="first")
+    (tmp_path / "answers.jsonl").write_text(json.dumps({"case_id": "a", "answer": "五天"}) + "\n", "utf-8")
+    run = ("run", "cases.jsonl", "--responses", "answers.jsonl", "--engine", "scripted", "--metrics", "panel")
+    done = offline_eval(*run, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    shown = offline_eval("runs", "show", "latest", "--manifest", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    manifest = json.loads(shown.stdout)
+    assert (manifest["sessions"][0]["test_set"], manifest["cases_hash"]) == ("cases@1", case_set_hash(cases))
+    write_cases(OLD[1:2], tmp_path / "cases.jsonl")
+    (tmp_path / "answers.jsonl").write_text(json.dumps({"case_id": "b", "answer": "Finance"}) + "\n", "utf-8")
+    changed = offline_eval(*run, cwd=tmp_path)
+    assert "is no version of its changelog (1 versions)" in changed.stderr

@@ -1,6 +1,14 @@
-"""The set was written by us: `tune` and `held_out` before the rules, `second` and `third` each after a version of the
-rules and then used to improve them. The first-shot F1 on `second` was .27 (en) and .67 (zh), on `third` .72 and .63,
-so a wording nobody thought of is still often missed; precision was higher than recall throughout.
+"""The sets were written by us. `tune`, `held_out`, `second`, `third`, `fourth` and `more` (refusals_*.jsonl) train the
+weights. First-shot F1, each on 100 answers a language, half of them hard look-alikes:
+
+| set | rule | en | zh |
+|---|---|---|---|
+| `fourth` | the phrase patterns before | .435 (precision .79, recall .30) | .375 (.86, .24) |
+| blind, the fifth | word classes with weights | .891 (precision .98, recall .82) | .848 (.93, .78) |
+| blind, the fifth | the phrase patterns before | .369 (.80, .24) | .344 (.79, .22) |
+
+The blind set (refusals_blind_*.jsonl) was written after words and weights were fixed, measured once and trains nothing;
+.891 and .848, not the figures on the training sets, are what to expect of wordings nobody thought of.
 """
 
 import json
@@ -15,8 +23,8 @@ from offline_eval.text.refusal import detect_refusal
 DATA = Path(__file__).parent / "data"
 
 
-def rows(language: str, *splits: str) -> list[tuple[str, bool]]:
-    lines = (DATA / f"refusals_{language}.jsonl").read_text(encoding="utf-8").splitlines()
+def rows(language: str, *splits: str, name: str = "refusals") -> list[tuple[str, bool]]:
+    lines = (DATA / f"{name}_{language}.jsonl").read_text(encoding="utf-8").splitlines()
     read = [json.loads(line) for line in lines]
     return [(row["answer"], row["refused"]) for row in read if not splits or row["split"] in splits]
 
@@ -40,6 +48,24 @@ def test_the_set_is_large_and_balanced(language: str) -> None:
 @pytest.mark.parametrize("splits", [("tune",), ("held_out",), ()])
 def test_f1_is_at_least_95_percent(language: str, splits: tuple[str, ...]) -> None:
     assert f1(rows(language, *splits)) >= 0.95
+
+
+@pytest.mark.parametrize(("language", "least"), [("en", 0.87), ("zh", 0.83)])
+def test_wordings_that_trained_nothing_are_found_as_often_as_stated(language: str, least: float) -> None:
+    blind = rows(language, name="refusals_blind")
+    assert len(blind) == 100
+    assert sum(refused for _, refused in blind) == 50
+    assert not {answer for answer, _ in blind} & {answer for answer, _ in rows(language)}
+    assert f1(blind) >= least
+
+
+def test_a_refusal_may_say_what_the_documents_hold_instead() -> None:
+    assert detect_refusal("The leaflet does not say who built it. It only covers the gardens.").refused
+    assert detect_refusal("手册没有写明由谁建造，里面只介绍了花园。").refused
+
+
+def test_the_clause_named_stands_in_the_answer() -> None:
+    assert detect_refusal("Sorry, I can't find that in the guide.").matched == "i can't find that in the guide."
 
 
 @pytest.mark.parametrize(
