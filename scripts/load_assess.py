@@ -54,6 +54,7 @@ class Tally:
     wrong: int = 0
     broken: int = 0
     cut: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
     without_retry_after: int = 0
     seconds: list[float] = field(default_factory=list)
     checks_ms: list[float] = field(default_factory=list)
@@ -175,10 +176,11 @@ async def ask_on(
         start = time.monotonic()
         try:
             answer = await post(client, room, turn)
-        except httpx.HTTPError:
+        except httpx.HTTPError as error:
             # Told to stop, the service may have gone between two requests of a connection: not accepted, so not lost.
             if began_before_stop and not stop.is_set():
                 tally.broken += 1
+                tally.errors[type(error).__name__] += 1
             else:
                 tally.cut += 1
                 return
@@ -264,6 +266,7 @@ def summary(tally: Tally, memory: dict[str, float], exit_code: int | None, *, ac
         "other_statuses": strange,
         "mixed_up": tally.wrong,
         "lost": tally.broken,
+        "errors": dict(tally.errors),
         "accepted_by_the_service": accepted,
         "accepted_and_lost": lost,
         "in_flight_at_stop": tally.in_flight_at_stop,

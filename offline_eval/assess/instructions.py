@@ -22,7 +22,7 @@ _PATTERNS = tuple(
         r"\bfrom now on,?\s+(?:you|answer|reply|respond|always)\b",
         r"\byou are (?:now|no longer)\s+(?:an?|the|in)?\s*\w+\s*(?:mode|assistant|model|ai|bot|dan)\b",
         r"\b(?:answer|reply|respond|output|print|say)\s+(?:only|exactly|just)\s+(?:with\b|the\s+(?:word|text)\b|[\"'“:])",
-        r"\bdo not (?:tell|mention to|inform|warn) the (?:user|reader|customer)\b",
+        r"\bdo not (?:tell|mention to|inform|warn) the (?:user|reader|customer)\b(?!')",
         r"<\|?(?:im_start|im_end|system|endoftext|assistant)\|?>|\[/?inst\]|<</?sys>>|^#{2,}\s*(?:instruction|system)\b",
         rf"(?:忽略|无视|忘记|忘掉|不要理会|不必理会|抛开){_EARLIER_ZH}+{_WHAT_ZH}",
         r"系统提示词?\s*(?:[:：]|是|为)",

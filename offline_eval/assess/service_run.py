@@ -12,6 +12,7 @@ from offline_eval.assess.service import AssessService
 
 _POLL_S = 0.02
 _LINGER_S = 0.5
+_KEEP_ALIVE_S = 75  # longer than clients keep theirs: else a request meets a connection that is being closed
 _LAST_CONNECTIONS_S = 10
 BACKLOG = 1024
 """Connections that may wait to be accepted: refusals have to be answered, not dropped by the kernel."""
@@ -53,6 +54,7 @@ async def _serve(
         log_level="warning",
         proxy_headers=False,
         server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_LAST_CONNECTIONS_S,
         ws="none",
     )

@@ -26,13 +26,14 @@ class SentenceEmbedder:
     Args:
         model: An installed model of kind `embedder`.
         device: `cpu`, `cuda`, …; the best local one unless given.
+        dtype: `float32`, `bfloat16` or `float16`; the model config's unless given.
 
     Raises:
         ModelError: The model is no embedder.
         EngineError: It cannot be loaded.
     """
 
-    def __init__(self, model: InstalledModel, *, device: str | None = None) -> None:
+    def __init__(self, model: InstalledModel, *, device: str | None = None, dtype: str | None = None) -> None:
         if model.config.kind != "embedder":
             raise ModelError(
                 f"{model.config.name} is of kind {model.config.kind}, not an embedder; choose another model"
@@ -49,7 +50,7 @@ class SentenceEmbedder:
                 device=chosen,
                 local_files_only=True,
                 trust_remote_code=False,
-                model_kwargs={"use_safetensors": True, "dtype": getattr(torch, model.config.dtype)},
+                model_kwargs={"use_safetensors": True, "dtype": getattr(torch, dtype or model.config.dtype)},
             )
         except (OSError, ValueError, RuntimeError, KeyError) as error:
             raise EngineError(f"{model.config.name} in {model.folder} cannot be loaded: {error}") from error
@@ -59,7 +60,9 @@ class SentenceEmbedder:
         self._window = min(int(self._model.max_seq_length or model.config.context_length), model.config.context_length)
         self._special = int(self._model.tokenizer.num_special_tokens_to_add())
         versions = {"torch": torch.__version__, "sentence-transformers": sentence_transformers.__version__}
-        self.info = _engine_info(model, device=chosen, window=self._window, versions=versions)
+        self.info = _engine_info(
+            model, device=chosen, dtype=dtype or model.config.dtype, window=self._window, versions=versions
+        )
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Embed texts.
@@ -113,19 +116,20 @@ class SentenceEmbedder:
         ]
 
 
-def open_embedder(name_or_folder: str, *, device: str | None = None) -> SentenceEmbedder:
+def open_embedder(name_or_folder: str, *, device: str | None = None, dtype: str | None = None) -> SentenceEmbedder:
     """Load an installed embedder by name, or one in a folder.
 
     Args:
         name_or_folder: A registered name such as `all-minilm-l6-v2`, or a path.
         device: As for `SentenceEmbedder`.
+        dtype: As for `SentenceEmbedder`.
 
     Raises:
         ModelError: Not installed, altered, unsafe or no embedder.
         UnknownNameError: No such model.
         EngineError: It cannot be loaded.
     """
-    return SentenceEmbedder(require_installed(name_or_folder), device=device)
+    return SentenceEmbedder(require_installed(name_or_folder), device=device, dtype=dtype)
 
 
 def embedding_identity(info: EngineInfo) -> str:
@@ -135,7 +139,9 @@ def embedding_identity(info: EngineInfo) -> str:
     return digest("EmbeddingSpace", {key: data[key] for key in keys})
 
 
-def _engine_info(model: InstalledModel, *, device: str, window: int, versions: dict[str, str]) -> EngineInfo:
+def _engine_info(
+    model: InstalledModel, *, device: str, dtype: str, window: int, versions: dict[str, str]
+) -> EngineInfo:
     return EngineInfo(
         engine="sentence-transformers",
         model=model.config.name,
@@ -143,7 +149,7 @@ def _engine_info(model: InstalledModel, *, device: str, window: int, versions: d
         weights_hash=model.weights_hash,
         tokenizer_hash=model.tokenizer_hash,
         template_hash=model.template_hash,
-        dtype=model.config.dtype,
+        dtype=dtype,
         device=device,
         context_length=window,
         guarantee=Guarantee.NONE,

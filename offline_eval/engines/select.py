@@ -133,10 +133,10 @@ def open_encoder(kind: EngineKind, name: str, options: EngineOptions) -> PairSco
     if kind == "embedder":
         from offline_eval.engines.embedder import open_embedder
 
-        return open_embedder(name)
+        return open_embedder(name, dtype="float32" if options.certified else None)
     from offline_eval.engines.pair_scorers import open_pair_scorer
 
-    return open_pair_scorer(name, dtype=options.dtype, certified=options.dtype == "float32")
+    return open_pair_scorer(name, dtype=options.dtype, certified=options.certified or options.dtype == "float32")
 
 
 def encoder_weights(name: str) -> str:

@@ -60,7 +60,7 @@ _CUT = (
 _ZH_ORGANISATION = re.compile(f"(?:(?![{_CUT}])[{HAN}A-Za-z0-9·]){{1,16}}?(?:{_ORGANISATION})+")
 _ZH_PLACE = re.compile(f"(?:(?:(?![{_CUT}])[{HAN}]){{1,4}}?(?:{_PLACE})[省市县区]?){{1,3}}")
 _FOREIGN = re.compile(f"[{HAN}]{{1,8}}(?:[·•・](?:(?![{_CUT}写说著出发创建认曾任])[{HAN}]){{1,8}}){{1,4}}")
-# Dates and counts stand right before a name without a space and are no part of it ("2024年北京大学", "500名复旦大学学生").
+# Dates and counts stand right before a name without a space and are no part of it: "2024年北京大学".
 # Numerals in characters only where they cannot be a name's own ("三亚市", "五家渠市" are cities).
 _NUMERAL = "〇零一二两三四五六七八九十百千"
 _COUNTED = re.compile(
@@ -119,7 +119,7 @@ def find_entities(text: str) -> list[Entity]:
     found += [
         Entity(quantity.text, "quantity", " ".join(filter(None, quantity.key[1:])), quantity.start, quantity.end)
         for quantity in find_quantities(text)
-        if quantity.kind != "ordinal" and not (quantity.text.isdigit() and _opens_one_of(names, quantity))
+        if quantity.kind != "ordinal" and not (quantity.text.isnumeric() and _opens_one_of(names, quantity))
     ]
     kept: list[Entity] = []
     used = bytearray(len(text))

@@ -141,3 +141,21 @@ def test_a_script_that_raises_fails_that_item_alone() -> None:
 def test_an_endpoint_needs_its_address() -> None:
     with pytest.raises(UsageError, match="--url"):
         open_engine("any", EngineOptions(engine="endpoint"))
+
+
+@pytest.mark.parametrize(("certified", "dtype"), [(True, "float32"), (False, None)])
+def test_certified_mode_reaches_cross_encoders_and_embedders(
+    certified: bool, dtype: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: dict[str, dict[str, object]] = {}
+    monkeypatch.setattr(
+        "offline_eval.engines.embedder.open_embedder", lambda name, **given: opened.update({name: given})
+    )
+    monkeypatch.setattr(
+        "offline_eval.engines.pair_scorers.open_pair_scorer", lambda name, **given: opened.update({name: given})
+    )
+    options = EngineOptions(engine="transformers", certified=certified)
+    select_module.open_encoder("embedder", "vectors", options)
+    select_module.open_encoder("nli", "pairs", options)
+    assert opened["vectors"]["dtype"] == dtype
+    assert opened["pairs"]["certified"] is certified
