@@ -133,4 +133,4 @@ def _steps(p: Floats, bad: Floats) -> tuple[Floats, Floats, Floats]:
     order = np.argsort(-p, kind="stable")
     falling, wrong = p[order], np.cumsum(bad[order])
     last = np.flatnonzero(np.append(falling[1:] != falling[:-1], True)) if p.size else np.zeros(0, dtype=np.int64)
-    return falling[last], last + 1.0, wrong[last]
+    return falling[last], np.asarray(last + 1, dtype=np.float64), wrong[last]

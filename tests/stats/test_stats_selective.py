@@ -1,6 +1,6 @@
 """Risk, coverage and the area between them, by hand, by brute force and against scikit-learn."""
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_confidences_outside_the_range_are_refused() -> None:
 def test_ties_give_the_mean_over_all_orders(items: list[tuple[float, int]]) -> None:
     areas = []
     for order in permutations(items):
-        if any(a[0] < b[0] for a, b in zip(order, order[1:], strict=False)):
+        if any(a[0] < b[0] for a, b in pairwise(order)):
             continue  # not an order the confidences allow
         wrong = np.cumsum([1 - y for _, y in order])
         areas.append(np.mean(wrong / np.arange(1, len(order) + 1)))
