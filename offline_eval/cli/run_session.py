@@ -69,7 +69,7 @@ class Session:
             open_engine(config.judge_names[0], engine_options).close()  # refuse a wrong address before a run exists
         identity = run_id(config, cases, responses)
         path = Path(options["folder"]) / f"{identity}{SUFFIX}"
-        vetting = vet_judges(config, engine_options, cases, options, is_new=not path.is_file(), announce=_say)
+        vetting = vet_judges(config, engine_options, cases, options, is_new=not _has_begun(path), announce=_say)
         warnings += vetting.warnings
         run_file = RunFile(path, create=True)
         require_intact(run_file)
@@ -178,6 +178,17 @@ class Session:
         models = list(dict.fromkeys([*config.engines.values(), *config.judge_names]))
         click.echo(f"{plan.model_loads} model loads: {', '.join(models) or 'none'}; engine {config.engine}")
         click.echo(plan.time_text)
+
+
+def _has_begun(path: Path) -> bool:
+    """Whether a run file holds its inputs; one that was killed before has a file and nothing in it."""
+    if not path.is_file():
+        return False
+    run_file = RunFile(path, create=True)
+    try:
+        return run_file.configuration() is not None
+    finally:
+        run_file.close()
 
 
 def _language_warnings(config: RunConfig, cases: list[Case]) -> list[str]:
