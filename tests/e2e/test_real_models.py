@@ -86,7 +86,7 @@ def test_a_run_killed_at_five_points_ends_with_the_same_results_and_judges_nothi
     killed.mkdir()
     for kill in range(5):
         # The first life also writes the inputs and what rules find, before any model is loaded.
-        kill_after_next_commit(options, killed, project / "home", grown=5 + kill % 2 if kill else 20)
+        kill_after_next_commit(options, killed, project / "home", grown=2 + kill % 2 if kill else 8)
     done = offline_eval(*options, cwd=killed, home=project / "home")
     assert done.returncode == 0, done.stderr
     assert offline_eval("runs", "export", "latest", cwd=killed).stdout == wanted
