@@ -33,7 +33,7 @@ SETTINGS = """
 retrievers: ["slow_stub:retrieve"]
 generator: slow_stub:generate
 encoders: {support: scripted, answerability: scripted, embedder: scripted}
-policy: {cache_entries: 0, "off": [answerability]}
+policy: {cache_entries: 0, switched_off: [answerability]}
 service: {workers: 2, queue: 4}
 """
 
