@@ -14,6 +14,7 @@ from offline_eval.text.refusal_words import DECLINING, WORDS
 from offline_eval.text.sentences import split_sentences
 
 _QUOTED = re.compile(r"[“「『\"][^“”「」『』\"]{0,300}[”」』\"]")
+_CITED = re.compile(r"\s?[\[【][\w.,;、\-–#/]*\d[\w.,;、\-–#/ ]*[\]】]")  # a source's mark is no number that is said
 _QUOTE = "□"  # stands for what was said in quotation marks
 _CLAUSE = re.compile(
     r"[,;:，；：、()（）]+|\s[-–—]+\s|——|\s+(?=(?:but|however|although|though|whereas|because|so|yet)\b)|"
@@ -50,8 +51,8 @@ class Clause(NamedTuple):
 
 
 def read_clauses(answer: str) -> list[list[Clause]]:
-    """An answer's sentences as lists of their clauses; what stands in quotation marks does not count."""
-    text = answer.strip()
+    """An answer's sentences as lists of their clauses; quotations and marks of sources do not count."""
+    text = _CITED.sub("", answer).strip()
     if _QUOTED.fullmatch(text):
         text = text[1:-1]
     sentences: list[list[Clause]] = []
