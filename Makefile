@@ -39,8 +39,7 @@ bench: .venv/.ready-test ## Print speed as ratios: ours against the bare library
 	$(BIN)/python scripts/bench_cross_encoder.py
 	$(BIN)/python scripts/bench_report.py
 
-benchmark: .venv/.ready-eval ## Hold the default judge and encoders against human labels; needs OFFLINE_EVAL_PUBLIC_DATA
-	$(BIN)/python -m pip install --quiet --editable '.[$(ENGINE),encoders]'
+benchmark: .venv/.ready-test ## Hold the default judge and encoders against human labels; needs OFFLINE_EVAL_PUBLIC_DATA
 	$(BIN)/offline-eval models fetch smollm2-135m-instruct all-minilm-l6-v2
 	$(BIN)/python scripts/build_label_sets.py --out build/labels
 	$(BIN)/offline-eval benchmark build/labels/*.jsonl --judges smollm2-135m-instruct \
