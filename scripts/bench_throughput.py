@@ -63,6 +63,9 @@ class _Recorder:
         self.labels += [request for request in requests if request.constraint.kind == "label"]
         return self._engine.generate(requests)
 
+    def forget_prefixes(self) -> None:
+        self._engine.forget_prefixes()
+
     def close(self) -> None:
         """The engine is used again."""
 
