@@ -6,6 +6,7 @@ from typing import Any
 from offline_eval.core.errors import EngineError, ModelError
 from offline_eval.core.protocols import EngineInfo, Failure, GenerateRequest, Generation
 from offline_eval.engines.inprocess import EngineSpec, Prepared, Preparer, choose, engine_info
+from offline_eval.engines.prefix_batches import common_prefix, cut_batches
 
 _WORTH_SHARING = 32  # tokens
 
@@ -13,8 +14,8 @@ _WORTH_SHARING = 32  # tokens
 class TransformersEngine:
     """A causal language model on the best local device, decoding greedily in fixed batches.
 
-    Requests are sorted by their tokens before batches are cut: neighbours share their longest prefix, which is then
-    computed once for the batch, and the same requests in any order are computed together.
+    Batches are cut so that prompts with a long common beginning meet: it is computed once for the batch, and the same
+    requests in any order are computed together.
     """
 
     def __init__(self, spec: EngineSpec) -> None:
@@ -53,9 +54,11 @@ class TransformersEngine:
         ready, results = self._preparer.prepare(requests)
         done: dict[int, Generation | Failure] = dict(results)
         for kind in (True, False):
-            chosen = sorted((p for p in ready if bool(p.label_ids) is kind), key=lambda p: (p.prompt, p.position))
-            for start in range(0, len(chosen), self._spec.batch_size):
-                batch = chosen[start : start + self._spec.batch_size]
+            chosen = [prepared for prepared in ready if bool(prepared.label_ids) is kind]
+            passes = max((prepared.budget for prepared in chosen), default=1)
+            prompts = [prepared.prompt for prepared in chosen]
+            for indices in cut_batches(prompts, size=self._spec.batch_size, passes=passes):
+                batch = [chosen[index] for index in indices]
                 with self._torch.inference_mode():
                     answers = self._labels(batch) if kind else self._decode(batch)
                 done.update({prepared.position: answer for prepared, answer in zip(batch, answers, strict=True)})
@@ -115,8 +118,7 @@ class TransformersEngine:
         if len(batch) == 1 or self._has_sliding_window:
             return 0
         first, last = min(p.prompt for p in batch), max(p.prompt for p in batch)
-        limit = min(len(p.prompt) for p in batch) - 1
-        shared = next((n for n in range(limit) if first[n] != last[n]), limit)
+        shared = min(common_prefix(first, last), min(len(p.prompt) for p in batch) - 1)
         return shared if shared >= _WORTH_SHARING else 0
 
     def _decode(self, batch: Sequence[Prepared]) -> list[Generation | Failure]:
