@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from offline_eval.core.certification import SelfTest
+from offline_eval.core.protocols import Failure, GenerateRequest, Generation, LabelChoice, Message
 from offline_eval.engines.process import ProcessEngine
 from offline_eval.engines.select import EngineOptions, engine_spec
 from offline_eval.models.installed import find_installed, require_installed
@@ -52,11 +53,39 @@ def test_vllm_in_float32_holds_for_any_batches(tiny: Path) -> None:
     assert found.holds_for == "any_batches"
 
 
-def test_the_default_judge_in_bfloat16_shows_its_drift() -> None:
-    installed = find_installed(DEFAULT_JUDGE)  # the tiny model is too narrow to drift
+def test_a_warm_cache_changes_no_bit_of_the_default_judge_whatever_it_leaves_to_compute() -> None:
+    def request(n: int) -> GenerateRequest:
+        message = Message(role="user", content=" leave" * n)  # a token each
+        return GenerateRequest(messages=(message,), prefill="Grade: ", constraint=LabelChoice(labels=("1", "2", "3")))
+
+    def tokens(answer: Generation | Failure) -> int:
+        assert isinstance(answer, Generation)
+        return answer.prompt_tokens
+
+    options = EngineOptions(engine="vllm", dtype="float32", batch_size=1, certified=True)
+    engine = ProcessEngine(engine_spec(require_installed(default_judge()), "vllm", options=options))
+    try:
+        around = 257 - tokens(engine.generate([request(1)])[0])  # a block of the cache holds 128 tokens
+        requests = [request(n) for n in range(around - 2, around + 6)]
+        engine.forget_prefixes()
+        cold = engine.generate(requests)
+        warm = engine.generate(requests)
+    finally:
+        engine.close()
+    assert {tokens(answer) % 128 for answer in cold} >= {127, 0, 1, 2, 3}  # 1: all but one token are in the cache
+    assert warm == cold
+
+
+def default_judge() -> Path:
+    """Its folder; the tiny models are too narrow to drift."""
+    installed = find_installed(DEFAULT_JUDGE)
     if installed is None:
         pytest.skip(f"{DEFAULT_JUDGE} is not installed: offline-eval models fetch {DEFAULT_JUDGE}")
-    found = measured(installed.folder, "vllm", "bfloat16")
+    return installed.folder
+
+
+def test_the_default_judge_in_bfloat16_shows_its_drift() -> None:
+    found = measured(default_judge(), "vllm", "bfloat16")
     assert found.n == 12
     assert found.largest_move > 0
     assert found.holds_for != "any_batches"
