@@ -53,6 +53,7 @@ class VllmEngine:
         self._llm = vllm.LLM(**(settings | spec.options))
         self._is_exact_on_cpu = spec.certified and not is_invariant
         self._block_size = int(self._llm.llm_engine.vllm_config.cache_config.block_size)  # tokens
+        self._chunk_size = int(self._llm.llm_engine.vllm_config.scheduler_config.max_num_batched_tokens)
         device = torch.cuda.get_device_name(0) if has_gpu else "cpu"
         versions = {"vllm": vllm.__version__, "torch": torch.__version__}
         info = engine_info(spec, device=device, versions=versions)
@@ -63,13 +64,13 @@ class VllmEngine:
         """Answer every request, in order."""
         ready, failures = self._preparer.prepare(requests)
         done: dict[int, Generation | Failure] = dict(failures)
-        if ready:
+        for group in self._computed_together(ready):
             outputs = self._llm.generate(
-                [{"prompt_token_ids": prepared.prompt} for prepared in ready],
-                [self._sampling(prepared) for prepared in ready],
+                [{"prompt_token_ids": prepared.prompt} for prepared in group],
+                [self._sampling(prepared) for prepared in group],
                 use_tqdm=False,
             )
-            done.update({p.position: self._read(p, output) for p, output in zip(ready, outputs, strict=True)})
+            done.update({p.position: self._read(p, output) for p, output in zip(group, outputs, strict=True)})
         return [done[position] for position in range(len(requests))]
 
     def forget_prefixes(self) -> None:
@@ -88,7 +89,7 @@ class VllmEngine:
             "min_tokens": 0,
             "detokenize": False,
         }
-        if self._would_leave_one_token(prepared):
+        if self._is_computed_whole(prepared):
             neutral["skip_reading_prefix_cache"] = True
         if prepared.label_ids:
             ids = list(prepared.label_ids.values())
@@ -96,13 +97,25 @@ class VllmEngine:
         form = self._vllm.sampling_params.StructuredOutputsParams(regex=prepared.regex)
         return self._vllm.SamplingParams(**neutral, structured_outputs=form)
 
-    def _would_leave_one_token(self, prepared: Prepared) -> bool:
-        """Whether a warm cache could hold all but one token of the prompt, in certified mode without invariant kernels.
+    def _computed_together(self, ready: Sequence[Prepared]) -> list[list[Prepared]]:
+        """Requests in one call; in certified mode without invariant kernels, labels one by one.
 
-        That one would be computed by the kernels for decoding, whose sums end in other bits than those for many tokens
-        (measured on a CPU in float32: up to 2e-6 of a probability), so such a prompt is always computed whole.
+        Neighbours decide where a prompt is cut into chunks, which moves the last bits of its probabilities. Computing
+        prompts one by one takes a CPU about as long; decoding does not, so reasons are still computed together.
         """
-        return self._is_exact_on_cpu and len(prepared.prompt) % self._block_size == 1
+        alone = [prepared for prepared in ready if self._is_exact_on_cpu and prepared.label_ids]
+        rest = [prepared for prepared in ready if not (self._is_exact_on_cpu and prepared.label_ids)]
+        return [[prepared] for prepared in alone] + ([rest] if rest else [])
+
+    def _is_computed_whole(self, prepared: Prepared) -> bool:
+        """Whether a prompt may take nothing from the prefix cache, in certified mode without invariant kernels.
+
+        A warm cache that held all but one token would leave that one to the kernels for decoding, whose sums end in
+        other bits than those for many tokens (measured in float32: up to 2e-6 of a probability). And what a cache
+        holds moves the places where a long prompt is cut into chunks.
+        """
+        length = len(prepared.prompt)
+        return self._is_exact_on_cpu and (length % self._block_size == 1 or length > self._chunk_size)
 
     def _read(self, prepared: Prepared, output: Any) -> Generation | Failure:
         completion = output.outputs[0]
