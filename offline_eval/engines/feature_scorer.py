@@ -16,6 +16,7 @@ from offline_eval.core.errors import ModelError, UnknownNameError
 from offline_eval.core.evidence import Guarantee
 from offline_eval.core.protocols import EngineInfo, Failure
 from offline_eval.core.records import Record
+from offline_eval.engines.clause_features import CLAUSES, clause_features
 from offline_eval.engines.support_features import LEXICAL, lexical_features
 from offline_eval.engines.token_alignment import ALIGNMENT, TokenAligner
 from offline_eval.models.installed import find_installed, require_installed
@@ -111,6 +112,9 @@ class FeatureScorer:
         self._aligner = aligner
         self.languages = data.languages
         self._encoder_languages = aligner.model.config.languages if aligner else ()
+        self._by_clause = {
+            language for language, model in data.without_encoder.items() if not set(CLAUSES).isdisjoint(model.features)
+        }
         self.info = _engine_info(data, aligner)
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float] | Failure]:
@@ -134,9 +138,16 @@ class FeatureScorer:
             self._aligner.close()
 
     def features(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
-        """The features of each pair, those of the token vectors only where the embedder speaks the claim's language."""
+        """The features of each pair.
+
+        Those of the clauses only where the model of the claim's language reads them, those of the token vectors only
+        where the embedder speaks it.
+        """
         ordered = [self._text_and_claim(pair) for pair in pairs]
         rows = [dict(zip(LEXICAL, lexical_features(*pair), strict=True)) for pair in ordered]
+        for at, pair in enumerate(ordered):
+            if self._words_alone(pair) in self._by_clause:
+                rows[at] |= dict(zip(CLAUSES, clause_features(*pair), strict=True))
         spoken = [at for at, pair in enumerate(ordered) if _language(pair) in self._encoder_languages]
         if self._aligner is not None and spoken:
             for at, values in zip(spoken, self._aligner.features([ordered[at] for at in spoken]), strict=True):
@@ -147,10 +158,14 @@ class FeatureScorer:
         found: list[float] = []
         for pair, values in zip(pairs, self.features(pairs), strict=True):
             with_encoder = self._data.with_encoder if ALIGNMENT[0] in values else None
-            by_language = self._data.without_encoder
-            words_alone = by_language.get(_language(self._text_and_claim(pair)), by_language["*"])
+            words_alone = self._data.without_encoder[self._words_alone(self._text_and_claim(pair))]
             found.append((with_encoder or words_alone).probability(values))
         return found
+
+    def _words_alone(self, pair: tuple[str, str]) -> str:
+        """Which of the models over words alone is for a pair."""
+        language = _language(pair)
+        return language if language in self._data.without_encoder else "*"
 
     def _text_and_claim(self, pair: tuple[str, str]) -> tuple[str, str]:
         return pair if self._data.task == "support" else (pair[1], pair[0])
@@ -161,12 +176,15 @@ class FeatureScorer:
         return {"score": probability}
 
 
-def open_default_scorer(name: str, *, device: str | None = None, with_encoder: bool | None = None) -> FeatureScorer:
+def open_default_scorer(
+    name: str, *, device: str | None = None, dtype: str | None = None, with_encoder: bool | None = None
+) -> FeatureScorer:
     """Load a default scorer.
 
     Args:
         name: One of `DEFAULT_SCORERS`.
         device: Where the base embedder runs.
+        dtype: Of the base embedder; float32 unless given. The weights over its features are always float64.
         with_encoder: Whether English pairs are also read by the scorer's base embedder, if it has one; by default when
             that is installed.
 
@@ -179,7 +197,7 @@ def open_default_scorer(name: str, *, device: str | None = None, with_encoder: b
     base = data.base_embedder
     if base is None or with_encoder is False or (with_encoder is None and find_installed(base) is None):
         return FeatureScorer(data)
-    return FeatureScorer(data, aligner=TokenAligner(require_installed(base), device=device))
+    return FeatureScorer(data, aligner=TokenAligner(require_installed(base), device=device, dtype=dtype or "float32"))
 
 
 def _language(pair: tuple[str, str]) -> str:
@@ -201,7 +219,7 @@ def _engine_info(data: ScorerData, aligner: TokenAligner | None) -> EngineInfo:
         weights_hash=data.content_hash() if aligner is None else f"{data.content_hash()}+{aligner.model.weights_hash}",
         tokenizer_hash=aligner.model.tokenizer_hash if aligner else "none",
         template_hash="none",
-        dtype="float32",
+        dtype=aligner.dtype if aligner else "float32",
         device=aligner.device if aligner else "cpu",
         context_length=_CONTEXT,
         guarantee=Guarantee.NONE,

@@ -1,4 +1,4 @@
-"""Published labelled sets as pairs with a group each, so that no claim, evidence or article is on both sides.
+"""Labelled sets as pairs with a group each, so that no claim, evidence, passage or article is on both sides.
 
 Why groups: two pairs that share a claim or a passage are not independent; a split that ignores it flatters.
 """
@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from offline_eval.core.errors import DataError
 from offline_eval.core.hashing import digest
+from offline_eval.training.constructed_pairs import constructed_pairs
 
 Task = Literal["support", "answerability"]
 _SEED = 0
@@ -25,12 +26,14 @@ class GroupedPair(NamedTuple):
         hypothesis: The claim; for answerability, the passage.
         label: 1 supported (answerable), 0 not.
         group: What must stay on one side of a split and is resampled together.
+        kind: How a constructed claim was made; empty for people's labels.
     """
 
     premise: str
     hypothesis: str
     label: int
     group: str
+    kind: str = ""
 
 
 class PublicSet(NamedTuple):
@@ -39,12 +42,14 @@ class PublicSet(NamedTuple):
     Attributes:
         grouped_by: In words, for tables.
         read: From the folder that holds all sets.
+        is_public: Whether that folder is needed; constructed sets come with the program.
     """
 
     task: Task
     language: str
     grouped_by: str
     read: Callable[[Path], list[GroupedPair]]
+    is_public: bool = True
 
 
 def read_wice(folder: Path) -> list[GroupedPair]:
@@ -124,10 +129,19 @@ def read_cmrc(folder: Path) -> list[GroupedPair]:
     return pairs
 
 
+def read_handbook(language: Literal["zh", "en"]) -> list[GroupedPair]:
+    """Claims about the demo handbook, true by construction or with one thing changed."""
+    return [
+        GroupedPair(pair.premise, pair.claim, pair.label, pair.group, pair.kind) for pair in constructed_pairs(language)
+    ]
+
+
 SETS: dict[str, PublicSet] = {
     "wice": PublicSet("support", "en", "claim and evidence", read_wice),
     "feversymmetric": PublicSet("support", "en", "claim and evidence", read_fever_symmetric),
     "begin": PublicSet("support", "en", "evidence and reply", read_begin),
+    "handbook-en": PublicSet("support", "en", "passages", lambda _: read_handbook("en"), is_public=False),
+    "handbook-zh": PublicSet("support", "zh", "passages", lambda _: read_handbook("zh"), is_public=False),
     "clapnq": PublicSet("answerability", "en", "article", read_clapnq),
     "xquad-en": PublicSet("answerability", "en", "article", lambda folder: read_xquad(folder, "en")),
     "xquad-zh": PublicSet("answerability", "zh", "article", lambda folder: read_xquad(folder, "zh")),
@@ -138,6 +152,8 @@ LICENSES = {
     "wice": "ODC-BY, text CC BY-SA",
     "feversymmetric": "CC BY-SA 3.0",
     "begin": "CC BY 4.0, Topical-Chat part CDLA-Sharing",
+    "handbook-en": "Apache-2.0",
+    "handbook-zh": "Apache-2.0",
     "clapnq": "Apache-2.0, text CC BY-SA",
     "xquad-en": "CC BY-SA 4.0",
     "xquad-zh": "CC BY-SA 4.0",

@@ -6,6 +6,7 @@ import pytest
 
 from offline_eval.core.errors import ModelError, UnknownNameError
 from offline_eval.core.protocols import Failure
+from offline_eval.engines.clause_features import CLAUSES, clause_features
 from offline_eval.engines.feature_scorer import (
     DEFAULT_SCORERS,
     FeatureScorer,
@@ -62,8 +63,9 @@ def entailment(scorer: FeatureScorer, text: str, claim: str) -> float:
 def test_shipped_data_names_known_features_and_its_sources(name: str) -> None:
     data = load_scorer_data(name)
     models = [*data.without_encoder.values(), *([data.with_encoder] if data.with_encoder else [])]
-    assert all(set(one.features) <= {*LEXICAL, *ALIGNMENT} for one in models)
-    assert all(set(one.features) <= set(LEXICAL) for one in data.without_encoder.values())
+    known = {*LEXICAL, *CLAUSES} if data.task == "support" else {*LEXICAL, *ALIGNMENT}
+    assert all(set(one.features) <= known for one in models)
+    assert not any(set(one.features) & set(ALIGNMENT) for one in data.without_encoder.values())
     assert "*" in data.without_encoder
     sets = data.card["sets"]
     assert isinstance(sets, list)
@@ -83,6 +85,53 @@ def test_what_the_text_says_is_more_supported_than_what_it_does_not(
     support: FeatureScorer, text: str, right: str, wrong: str
 ) -> None:
     assert entailment(support, text, right) > entailment(support, text, wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        (
+            "普通岗位的推荐奖为3000元，转正后发放，研发岗位为6000元。",
+            "研发岗位的推荐奖为6000元。",
+            "研发岗位的推荐奖为9000元。",
+        ),
+        (
+            "普通岗位签3年合同，试用期3个月；研发岗位签5年合同，试用期6个月。",
+            "研发岗位试用期6个月。",
+            "研发岗位试用期9个月。",
+        ),
+        ("未休的年假不得结转到下一年。", "未休的年假不能结转到下一年。", "未休的年假可以结转到下一年。"),
+        ("每月加班不得超过36小时。", "每月加班最多三十六小时。", "每月加班最多四十六小时。"),
+        ("费用在30天内提交，由财务部审批。", "费用要在30天之内提交。", "费用要在30周之内提交。"),
+    ],
+)
+def test_one_change_in_a_chinese_claim_takes_a_quarter_of_its_support(
+    support: FeatureScorer, text: str, right: str, wrong: str
+) -> None:
+    assert entailment(support, text, right) > max(0.5, entailment(support, text, wrong) + 0.25)
+
+
+def test_in_the_chinese_support_model_nothing_missing_or_elsewhere_ever_helps() -> None:
+    model = load_scorer_data("default-support").without_encoder["zh"]
+    weights = dict(zip(model.features, model.weights, strict=True))
+    assert weights.pop("best_sentence") > 0
+    assert all(weight < 0 for weight in weights.values())
+
+
+def test_clauses_are_compared_only_for_a_model_that_reads_them() -> None:
+    data = ScorerData(
+        name="default-support",
+        version="t",
+        task="support",
+        languages=("en", "zh"),
+        without_encoder={"*": model(("has_figures",), (1.0,)), "zh": model(("denials_differ",), (-1.0,))},
+        license="CC0-1.0",
+    )
+    denied = "未休的年假可以结转到下一年。"
+    english, chinese = FeatureScorer(data).features([(TEXT, "Staff receive leave."), (CHINESE, denied)])
+    assert set(english) == set(LEXICAL)
+    assert set(chinese) == {*LEXICAL, *CLAUSES}
+    assert chinese["denials_differ"] == clause_features(CHINESE, denied)[CLAUSES.index("denials_differ")] == 1
 
 
 def test_support_knows_no_contradiction_and_sums_to_one(support: FeatureScorer) -> None:

@@ -9,8 +9,9 @@ import pytest
 from offline_eval.core.errors import DataError
 from offline_eval.engines.feature_scorer import load_scorer_data
 from offline_eval.stats.separation import auroc
+from offline_eval.training.constructed_pairs import SUPPORTED_KINDS, UNSUPPORTED_KINDS
 from offline_eval.training.default_scorers import feature_table, scores
-from offline_eval.training.public_sets import LICENSES, SETS, read_begin, read_wice, read_xquad
+from offline_eval.training.public_sets import LICENSES, SETS, read_begin, read_handbook, read_wice, read_xquad
 
 FOLDER = os.environ.get("OFFLINE_EVAL_PUBLIC_DATA")
 needs_data = pytest.mark.skipif(FOLDER is None, reason="OFFLINE_EVAL_PUBLIC_DATA does not name the public sets")
@@ -60,6 +61,27 @@ def test_a_missing_set_says_where_it_was_looked_for(tmp_path: Path) -> None:
 
 def test_every_set_has_a_licence() -> None:
     assert set(LICENSES) == set(SETS)
+
+
+def test_constructed_sets_need_no_folder_and_published_ones_do() -> None:
+    assert {pair.kind for pair in read_handbook("zh")} == {*SUPPORTED_KINDS, *UNSUPPORTED_KINDS}
+    with pytest.raises(DataError, match="wice is a published set"):
+        feature_table("wice", None, aligner=None)
+
+
+@pytest.mark.slow
+def test_the_chinese_support_scorer_beats_overlap_on_passages_kept_from_it() -> None:
+    table = feature_table("handbook-zh", None, aligner=None)
+    data = load_scorer_data("default-support")
+    fit, report = table.parted()
+    assert not {pair.premise for pair in fit.pairs} & {pair.premise for pair in report.pairs}
+    recorded = {entry["name"]: entry for entry in data.card["sets"]}  # type: ignore[attr-defined]
+    assert recorded["handbook-zh"]["data_hash"] == table.data_hash
+    assert recorded["handbook-zh"]["pairs_fitted_on"] == len(fit.pairs)
+    ours, overlap = auroc(scores(report, data), report.labels), auroc(report.column("content_words"), report.labels)
+    assert isinstance(ours, float)
+    assert isinstance(overlap, float)
+    assert (round(ours, 3), round(overlap, 3)) == (0.839, 0.627)
 
 
 @needs_data
