@@ -1,14 +1,16 @@
 """The `run` command's options → the run's configuration; kept apart so that the command reads as one story."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from offline_eval.cli.defaults import DEFAULT_ENCODERS, DEFAULT_JUDGE
 from offline_eval.core.errors import UsageError
 from offline_eval.core.protocols import EngineKind
 from offline_eval.engines.certified import certified_setting
+from offline_eval.engines.encoder_setting import encoder_format, require_encoder_engine
 from offline_eval.engines.select import EngineOptions, encoder_weights, pick_engine
 from offline_eval.judge.panel import Panel, load_panel
+from offline_eval.models.config import Dtype
 from offline_eval.models.installed import require_installed
 from offline_eval.pipeline.config import RunConfig, assign_judges, rubric_hashes
 from offline_eval.pipeline.metric_plan import checks_for, engine_kinds, needs_panel, resolve_metrics
@@ -39,8 +41,9 @@ def configuration(options: dict[str, Any], *, announce: Callable[[str], None]) -
     certified = certified_setting(options["certified"], engine=engine, judges=sorted(asked), dtype=options["dtype"])
     if asked:
         announce(f"certified mode {'on' if certified.on else 'off'} ({certified.why})")
-    shared = {name: options[name] for name in ("batch_size", "context_length", "url", "seed")}
+    shared = {name: options[name] for name in ("batch_size", "context_length", "url", "seed", "encoder_engine")}
     shared["certified"] = certified.on
+    shared["encoder_dtype"] = _encoder_dtype(options, engines, certified=certified.on, announce=announce)
     config = RunConfig(
         panel=panel,
         judges=judges,
@@ -82,6 +85,21 @@ def parse_screen(text: str | None) -> tuple[float, float] | None:
     if not 0.0 <= low < high <= 1.0:
         raise UsageError(f"--screen {text}: write two probabilities, the lower first, for example --screen 0.1,0.9")
     return low, high
+
+
+def _encoder_dtype(
+    options: dict[str, Any], engines: Mapping[EngineKind, str], *, certified: bool, announce: Callable[[str], None]
+) -> Dtype:
+    """The encoders' number format; refuses a backend that runs none of them."""
+    is_scripted = options["engine"] == "scripted"  # then none is loaded
+    encoders = [] if is_scripted else [name for kind, name in engines.items() if kind != "judge"]
+    if not is_scripted:
+        scorers = [name for kind, name in engines.items() if kind in ("nli", "answerability")]
+        require_encoder_engine(options["encoder_engine"], scorers)
+    found = encoder_format(options["encoder_dtype"], certified=certified, encoders=encoders)
+    if encoders:
+        announce(f"encoders in {found.dtype} ({found.why})")
+    return found.dtype
 
 
 def _judges(options: dict[str, Any], panel: Panel, metrics: Sequence[str]) -> dict[str, tuple[str, ...]]:

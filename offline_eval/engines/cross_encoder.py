@@ -4,11 +4,14 @@ Pairs are counted in tokens before anything is computed, and one that does not f
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from offline_eval.core.errors import EngineError, ModelError
 from offline_eval.core.evidence import Guarantee
 from offline_eval.core.protocols import EngineInfo, Failure
+from offline_eval.engines.inprocess import EngineSpec
+from offline_eval.engines.pair_encoding import EncodedPair, PairEncoder, head_relations, named_probabilities
+from offline_eval.engines.process import ProcessScorer
 from offline_eval.models.config import ModelConfig
 from offline_eval.models.installed import InstalledModel, require_installed
 
@@ -19,18 +22,6 @@ _BATCH_TOKENS_GPU = 65_536
 _LARGEST_BATCH = 256
 _CERTIFIED_BATCH = 16
 _CERTIFIED_STEP = 32  # tokens
-
-
-class _Encoded(NamedTuple):
-    """One distinct pair.
-
-    Attributes:
-        ids: Token ids with special tokens.
-        types: Segment of each token; empty where the model has none.
-    """
-
-    ids: tuple[int, ...]
-    types: tuple[int, ...]
 
 
 class CrossEncoderScorer:
@@ -55,8 +46,7 @@ class CrossEncoderScorer:
         self, model: InstalledModel, *, device: str | None = None, dtype: str | None = None, certified: bool = False
     ) -> None:
         config = model.config
-        if config.kind not in KINDS:
-            raise ModelError(f"{config.name} is of kind {config.kind}, not a cross-encoder; choose one of {KINDS}")
+        _require_cross_encoder(config)
         import torch
         import transformers
 
@@ -66,9 +56,14 @@ class CrossEncoderScorer:
         number_format = "float32" if certified else dtype or config.dtype
         self._tokenizer, self._model = _load(model, number_format)
         self._model.eval().to(self._device)
-        self._relations = _relations(config, self._model.config)
-        self._template = config.template_options.get("pair_text")
+        self._relations = head_relations(config, self._model.config)
         self._window = config.context_length  # a tokenizer's own limit may be below what relative positions allow
+        self._encoder = PairEncoder(
+            self._tokenizer,
+            template=config.template_options.get("pair_text"),
+            window=self._window,
+            model=config.name,
+        )
         self._budget = _BATCH_TOKENS if self._device == "cpu" else _BATCH_TOKENS_GPU
         self.languages = config.languages
         versions = {"torch": torch.__version__, "transformers": transformers.__version__}
@@ -87,31 +82,18 @@ class CrossEncoderScorer:
             no `contradiction`). One-logit heads: `score`, the logistic of the logit, in [0, 1]. A pair that exceeds
             the model's window is a `prompt_too_long` failure.
         """
-        encoded = self._encode(pairs)
-        fitting = {pair for pair in encoded if len(pair.ids) <= self._window}
-        rows: dict[_Encoded, dict[str, float] | Failure] = {}
-        for batch in self._batches(sorted(fitting, key=lambda pair: (len(pair.ids), pair))):
+        encoded = self._encoder.encode(pairs)
+        rows: dict[EncodedPair, dict[str, float]] = {}
+        for batch in self._batches(self._encoder.fitting(encoded)):
             rows.update(zip(batch, self._compute(batch), strict=True))
-        return [rows[pair] if pair in fitting else self._too_long(pair) for pair in encoded]
+        return [rows[pair] if pair in rows else self._encoder.too_long(pair) for pair in encoded]
 
     def close(self) -> None:
         """Forget the model."""
         del self._model
 
-    def _encode(self, pairs: Sequence[tuple[str, str]]) -> list[_Encoded]:
-        if not pairs:
-            return []
-        if isinstance(self._template, str):
-            texts = [fill_template(self._template, premise, hypothesis) for premise, hypothesis in pairs]
-            encoded = self._tokenizer(texts, truncation=False, verbose=False)
-        else:
-            first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-            encoded = self._tokenizer(first, second, truncation=False, verbose=False)
-        types = encoded.get("token_type_ids") or [()] * len(pairs)
-        return [_Encoded(tuple(ids), tuple(kinds)) for ids, kinds in zip(encoded["input_ids"], types, strict=True)]
-
-    def _batches(self, pairs: Sequence[_Encoded]) -> Iterator[list[_Encoded]]:
-        batch: list[_Encoded] = []
+    def _batches(self, pairs: Sequence[EncodedPair]) -> Iterator[list[EncodedPair]]:
+        batch: list[EncodedPair] = []
         for pair in pairs:
             width = self._padded(len(pair.ids))
             full = self._batch_size(width) <= len(batch)
@@ -133,7 +115,7 @@ class CrossEncoderScorer:
             return _CERTIFIED_BATCH
         return min(_LARGEST_BATCH, max(1, self._budget // width))
 
-    def _compute(self, batch: Sequence[_Encoded]) -> list[dict[str, float]]:
+    def _compute(self, batch: Sequence[EncodedPair]) -> list[dict[str, float]]:
         torch = self._torch
         width = self._padded(max(len(pair.ids) for pair in batch))
         height = _CERTIFIED_BATCH if self._certified else len(batch)
@@ -150,21 +132,7 @@ class CrossEncoderScorer:
             inputs["token_type_ids"] = types.to(self._device)
         with torch.inference_mode():
             logits = self._model(**inputs).logits[: len(batch)].float()  # (n_pairs, n_labels)
-        if logits.shape[1] == 1:
-            return [{"score": float(value)} for value in torch.sigmoid(logits[:, 0])]
-        return [self._by_relation(row) for row in torch.softmax(logits, dim=1).tolist()]
-
-    def _by_relation(self, probabilities: Sequence[float]) -> dict[str, float]:
-        found: dict[str, float] = {}
-        for relation, probability in zip(self._relations, probabilities, strict=True):
-            found[relation] = found.get(relation, 0.0) + probability
-        return found
-
-    def _too_long(self, pair: _Encoded) -> Failure:
-        return Failure(
-            reason="prompt_too_long",
-            detail=f"the pair has {len(pair.ids)} tokens, {self.info.model} reads {self._window}; cut the premise",
-        )
+        return [named_probabilities(row, self._relations) for row in logits.tolist()]
 
 
 def open_cross_encoder(
@@ -186,13 +154,58 @@ def open_cross_encoder(
     return CrossEncoderScorer(require_installed(name_or_folder), device=device, dtype=dtype, certified=certified)
 
 
-def fill_template(template: str, premise: str, hypothesis: str) -> str:
-    """Put a pair into a model's own input format; braces in the texts stay as they are."""
-    before, found, after = template.partition("{premise}")
-    if not found or "{hypothesis}" not in before + after:
-        raise ModelError("pair_text needs {premise} and {hypothesis}; correct the model's config")
-    before, after = (part.replace("{hypothesis}", hypothesis) for part in (before, after))
-    return f"{before}{premise}{after}"
+def open_cross_encoder_process(
+    model: InstalledModel,
+    *,
+    dtype: str | None = None,
+    batch_size: int = 16,
+    certified: bool = False,
+    batch_limit_s: float = 3600.0,
+    item_limit_s: float | None = None,
+) -> ProcessScorer:
+    """Load a cross-encoder into vLLM, in a process of its own; its scores are those of `CrossEncoderScorer`.
+
+    Args:
+        model: An installed model of one of `KINDS`.
+        dtype: As for `CrossEncoderScorer`.
+        batch_size: Pairs computed together; in certified mode each is computed alone.
+        certified: As for `CrossEncoderScorer`.
+        batch_limit_s: Longest time one call may take, in seconds.
+        item_limit_s: Longest time a pair may take, in seconds; None for no limit but the call's.
+
+    Raises:
+        ModelError: The model is no cross-encoder, its labels are not those of its config, or vLLM does not know it.
+        EngineError: It cannot be loaded.
+    """
+    config = model.config
+    _require_cross_encoder(config)
+    from transformers import AutoConfig
+
+    network = AutoConfig.from_pretrained(model.folder, local_files_only=True, trust_remote_code=False)
+    spec = EngineSpec(
+        engine="vllm_classify",
+        model=config.name,
+        family=config.family,
+        folder=str(model.folder),
+        weights_hash=model.weights_hash,
+        tokenizer_hash=model.tokenizer_hash,
+        template_hash=model.template_hash,
+        dtype="float32" if certified else dtype or config.dtype,
+        context_length=config.context_length,
+        batch_size=batch_size,
+        template_options=dict(config.template_options),
+        options=dict(config.engine_options.get("vllm", {})),
+        certified=certified,
+        relations=head_relations(config, network),
+    )
+    scorer = ProcessScorer(spec, batch_limit_s=batch_limit_s, item_limit_s=item_limit_s)
+    scorer.languages = config.languages
+    return scorer
+
+
+def _require_cross_encoder(config: ModelConfig) -> None:
+    if config.kind not in KINDS:
+        raise ModelError(f"{config.name} is of kind {config.kind}, not a cross-encoder; choose one of {KINDS}")
 
 
 def _load(model: InstalledModel, dtype: str) -> tuple[Any, Any]:
@@ -213,21 +226,6 @@ def _load(model: InstalledModel, dtype: str) -> tuple[Any, Any]:
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         raise EngineError(f"{model.config.name} in {model.folder} cannot be loaded: {error}") from error
     return tokenizer, encoder
-
-
-def _relations(config: ModelConfig, network: Any) -> tuple[str, ...]:
-    """What each of the head's labels means, in the order of its logits; one entry for a one-logit head."""
-    labels = [str(network.id2label[place]) for place in range(network.num_labels)]
-    if len(labels) == 1:
-        if config.kind == "nli":
-            raise ModelError(f"{config.name} has one output, an nli model needs two or three; state another kind")
-        return ("score",)
-    unknown = [label for label in labels if label not in config.label_map]
-    if unknown:
-        raise ModelError(
-            f"{config.name}: label_map does not say what {', '.join(unknown)} means; add it to the model's config"
-        )
-    return tuple(config.label_map[label] for label in labels)
 
 
 def _engine_info(

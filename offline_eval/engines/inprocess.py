@@ -21,12 +21,13 @@ class EngineSpec(Record):
     """Everything a worker needs to load a model; travels as JSON.
 
     Attributes:
-        engine: `vllm` or `transformers`.
+        engine: `vllm` or `transformers`; `vllm_classify` for a cross-encoder.
         folder: A local model folder with verified weights.
         context_length: Tokens of prompt and output together.
         batch_size: Requests computed together.
         options: Passed to the engine's constructor.
         certified: Whether kernels whose results do not depend on the batch are wanted where the device has them.
+        relations: Of a cross-encoder: what each of its head's outputs means, in their order.
     """
 
     engine: str
@@ -43,6 +44,7 @@ class EngineSpec(Record):
     template_options: dict[str, Any] = Field(default_factory=dict)
     options: dict[str, Any] = Field(default_factory=dict)
     certified: bool = False
+    relations: tuple[str, ...] = ()
 
 
 class Prepared(NamedTuple):

@@ -12,7 +12,8 @@ def open_pair_scorer(
     Args:
         name_or_folder: `default-support`, `default-answerability`, a registered model's name, or a folder.
         device: `cpu`, `cuda`, …; the best local one unless given.
-        dtype: Of a cross-encoder; the model config's unless given. The defaults always compute in float32.
+        dtype: `float32`, `bfloat16` or `float16`; unless given, a cross-encoder takes its model config's, a default
+            float32.
         certified: As for `CrossEncoderScorer`.
 
     Raises:
@@ -23,7 +24,7 @@ def open_pair_scorer(
     if name_or_folder in DEFAULT_SCORERS:
         from offline_eval.engines.feature_scorer import open_default_scorer
 
-        return open_default_scorer(name_or_folder, device=device)
+        return open_default_scorer(name_or_folder, device=device, dtype="float32" if certified else dtype)
     from offline_eval.engines.cross_encoder import open_cross_encoder
 
     return open_cross_encoder(name_or_folder, device=device, dtype=dtype, certified=certified)

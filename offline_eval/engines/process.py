@@ -10,9 +10,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -21,7 +22,12 @@ from offline_eval.core.protocols import EngineInfo, Failure, GenerateRequest, Ge
 from offline_eval.engines.inprocess import EngineSpec
 from offline_eval.engines.isolate import BatchFailedError, Incident, is_memory_error, isolate
 
-_RESULTS: TypeAdapter[list[Generation | Failure]] = TypeAdapter(list[Generation | Failure])
+R = TypeVar("R")
+A = TypeVar("A")
+Row = dict[str, float]
+
+_GENERATIONS: TypeAdapter[list[Generation | Failure]] = TypeAdapter(list[Generation | Failure])
+_ROWS: TypeAdapter[list[Row | Failure]] = TypeAdapter(list[Row | Failure])
 _LOAD_LIMIT_S = 1800.0
 _TAIL_LINES = 5
 # Deaths without an answer in between after which no item is to blame any more: before anything was ever answered, and
@@ -34,8 +40,8 @@ class WorkerDiedError(BatchFailedError):
     """The worker process ended or stopped answering: `engine_crashed` or `time_limit`."""
 
 
-class ProcessEngine:
-    """An in-process engine, in a process of its own.
+class _WorkerProcess(ABC, Generic[R, A]):
+    """An in-process engine, in a process of its own; what is asked of it is the subclass's.
 
     Args:
         spec: What to load.
@@ -47,7 +53,7 @@ class ProcessEngine:
         incidents: What was survived so far.
 
     Raises:
-        ModelError: The model cannot be used as a judge.
+        ModelError: The model cannot be used for what it is asked.
         EngineError: It does not load.
     """
 
@@ -80,7 +86,15 @@ class ProcessEngine:
             raise
         self.load_seconds = time.monotonic() - started
 
-    def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation | Failure]:
+    @abstractmethod
+    def _message(self, requests: Sequence[R]) -> dict[str, Any]:
+        """A batch as the worker reads it."""
+
+    @abstractmethod
+    def _results(self, reply: dict[str, Any]) -> list[A | Failure]:
+        """The worker's answers to a batch, checked."""
+
+    def _survived(self, requests: Sequence[R]) -> list[A | Failure]:
         """Answer every request, in order.
 
         A batch whose worker dies is redone whole in a fresh one, since the cause may lie outside. If it dies again,
@@ -104,7 +118,7 @@ class ProcessEngine:
                 self._tell("isolated", error, requests, at_fault=len(found.at_fault))
             return found.answers
 
-    def _whole(self, requests: Sequence[GenerateRequest]) -> list[Generation | Failure]:
+    def _whole(self, requests: Sequence[R]) -> list[A | Failure]:
         redone = False
         while True:
             try:
@@ -118,13 +132,12 @@ class ProcessEngine:
                 else:
                     raise
 
-    def _at_once(self, requests: Sequence[GenerateRequest]) -> list[Generation | Failure]:
+    def _at_once(self, requests: Sequence[R]) -> list[A | Failure]:
         if self._process is None:
             self.info = self._start()
-        message = {"op": "generate", "requests": [request.model_dump(mode="json") for request in requests]}
         limit_s = min(self._batch_limit_s, self._item_limit_s * len(requests))
         try:
-            answers = _RESULTS.validate_python(self._ask(message, limit_s=limit_s)["results"])
+            answers = self._results(self._ask(self._message(requests), limit_s=limit_s))
         except WorkerDiedError as error:
             self._stop()
             self._deaths += 1
@@ -134,9 +147,9 @@ class ProcessEngine:
         self._deaths, self._has_answered = 0, True
         return answers
 
-    def _shrink(self, batch_size: int, error: BatchFailedError, requests: Sequence[GenerateRequest]) -> None:
+    def _shrink(self, batch_size: int, error: BatchFailedError, requests: Sequence[R]) -> None:
         """Compute smaller batches from here on, in a fresh process."""
-        if self._spec.certified and self._spec.engine != "vllm":  # vLLM's certified results do not depend on the size
+        if self._spec.certified and self._spec.engine == "transformers":  # vLLM's do not depend on the size
             raise EngineError(
                 f"{error}\nbatches of {self._spec.batch_size} are too large for the memory, and certified results of "
                 f"this engine depend on their size; start a run with --batch-size {batch_size}"
@@ -149,7 +162,7 @@ class ProcessEngine:
         self,
         kind: Literal["worker_replaced", "isolated", "smaller_batch"],
         error: BatchFailedError,
-        requests: Sequence[GenerateRequest],
+        requests: Sequence[R],
         *,
         at_fault: int = 0,
     ) -> None:
@@ -163,19 +176,6 @@ class ProcessEngine:
                 batch_size=self._spec.batch_size,
             )
         )
-
-    def forget_prefixes(self) -> None:
-        """Empty the engine's prefix cache, if it keeps one.
-
-        Raises:
-            EngineError: The engine cannot.
-        """
-        if self._process is None:
-            return
-        try:
-            self._ask({"op": "forget"}, limit_s=self._batch_limit_s)
-        except WorkerDiedError:
-            self._stop()  # the next one starts with nothing to forget
 
     def close(self) -> None:
         """End the worker and note its peak memory."""
@@ -273,3 +273,59 @@ class ProcessEngine:
         self._log.close()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._log.name)
+
+
+class ProcessEngine(_WorkerProcess[GenerateRequest, Generation]):
+    """A language model in a process of its own."""
+
+    def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation | Failure]:
+        """Answer every request, in order; those at fault for a crash, an error or a time limit fail alone.
+
+        Raises:
+            EngineError: The model does not load again, dies whatever it is asked, or would have to compute smaller
+                batches where certified results depend on their size.
+        """
+        return self._survived(requests)
+
+    def forget_prefixes(self) -> None:
+        """Empty the engine's prefix cache, if it keeps one.
+
+        Raises:
+            EngineError: The engine cannot.
+        """
+        if self._process is None:
+            return
+        try:
+            self._ask({"op": "forget"}, limit_s=self._batch_limit_s)
+        except WorkerDiedError:
+            self._stop()  # the next one starts with nothing to forget
+
+    def _message(self, requests: Sequence[GenerateRequest]) -> dict[str, Any]:
+        return {"op": "generate", "requests": [request.model_dump(mode="json") for request in requests]}
+
+    def _results(self, reply: dict[str, Any]) -> list[Generation | Failure]:
+        return _GENERATIONS.validate_python(reply["results"])
+
+
+class ProcessScorer(_WorkerProcess[tuple[str, str], Row]):
+    """A cross-encoder in a process of its own.
+
+    Attributes:
+        languages: Language codes the model was made for; set by whoever opens it.
+    """
+
+    languages: tuple[str, ...] = ("*",)
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> list[Row | Failure]:
+        """Score every pair, in order; those at fault for a crash, an error or a time limit fail alone.
+
+        Raises:
+            EngineError: The model does not load again, or dies whatever it is asked.
+        """
+        return self._survived(pairs)
+
+    def _message(self, requests: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        return {"op": "score", "pairs": [list(pair) for pair in requests]}
+
+    def _results(self, reply: dict[str, Any]) -> list[Row | Failure]:
+        return _ROWS.validate_python(reply["results"])

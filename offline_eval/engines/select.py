@@ -3,21 +3,24 @@
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from typing import Literal
 
 from offline_eval.core.errors import ModelError, UsageError
 from offline_eval.core.protocols import Embedder, EngineKind, PairScorer, TextEngine
 from offline_eval.core.records import Record
+from offline_eval.engines.feature_scorer import DEFAULT_SCORERS
 from offline_eval.engines.inprocess import EngineSpec
 from offline_eval.models.installed import InstalledModel, find_installed, require_installed
 
+EncoderEngine = Literal["transformers", "vllm"]
 ENGINES = ("auto", "vllm", "transformers", "endpoint", "scripted")
 
 
 class EngineOptions(Record):
-    """How judges are run.
+    """How judges and encoders are run.
 
     Attributes:
-        dtype: `float32`, `bfloat16` or `float16`; None takes the model config's.
+        dtype: Of judges: `float32`, `bfloat16` or `float16`; None takes the model config's.
         batch_size: Requests computed together.
         context_length: Longest prompt with output, in tokens; None takes the model config's.
         url: Of the endpoint.
@@ -25,6 +28,8 @@ class EngineOptions(Record):
         batch_limit_s: Longest time for one batch, in seconds.
         item_limit_s: Longest time for one request, in seconds; None for no limit but the batch's.
         certified: Whether kernels whose results do not depend on the batch are wanted where the device has them.
+        encoder_dtype: As `dtype`, of encoders and embedders; always float32 in certified mode.
+        encoder_engine: What runs cross-encoders.
     """
 
     engine: str = "auto"
@@ -37,6 +42,8 @@ class EngineOptions(Record):
     batch_limit_s: float = 3600.0
     item_limit_s: float | None = None
     certified: bool = False
+    encoder_dtype: str | None = None
+    encoder_engine: EncoderEngine = "transformers"
 
 
 def pick_engine(wanted: str) -> tuple[str, str]:
@@ -117,12 +124,13 @@ def open_engine(name: str, options: EngineOptions) -> TextEngine:
 
 
 def open_encoder(kind: EngineKind, name: str, options: EngineOptions) -> PairScorer | Embedder:
-    """Load an encoder or embedder by name or folder, in this process.
+    """Load an encoder or embedder by name or folder: in this process, or a cross-encoder on vLLM in one of its own.
 
     Args:
         kind: What it is asked: `nli`, `answerability` or `embedder`.
 
     Raises:
+        UsageError: vLLM is asked for and not installed.
         ModelError: The model is not installed, altered, or of another kind.
         EngineError: It does not load.
     """
@@ -130,13 +138,30 @@ def open_encoder(kind: EngineKind, name: str, options: EngineOptions) -> PairSco
         from offline_eval.engines.scripted import ScriptedEmbedder, ScriptedScorer
 
         return ScriptedEmbedder() if kind == "embedder" else ScriptedScorer()
+    dtype = "float32" if options.certified else options.encoder_dtype
     if kind == "embedder":
         from offline_eval.engines.embedder import open_embedder
 
-        return open_embedder(name, dtype="float32" if options.certified else None)
+        return open_embedder(name, dtype=dtype)
+    if options.encoder_engine == "vllm" and name not in DEFAULT_SCORERS:
+        return _open_on_vllm(require_installed(name), dtype=dtype, options=options)
     from offline_eval.engines.pair_scorers import open_pair_scorer
 
-    return open_pair_scorer(name, dtype=options.dtype, certified=options.certified or options.dtype == "float32")
+    return open_pair_scorer(name, dtype=dtype, certified=options.certified)
+
+
+def _open_on_vllm(model: InstalledModel, *, dtype: str | None, options: EngineOptions) -> PairScorer:
+    from offline_eval.engines.cross_encoder import open_cross_encoder_process
+
+    pick_engine("vllm")
+    return open_cross_encoder_process(
+        model,
+        dtype=dtype,
+        batch_size=options.batch_size,
+        certified=options.certified,
+        batch_limit_s=options.batch_limit_s,
+        item_limit_s=options.item_limit_s,
+    )
 
 
 def encoder_weights(name: str) -> str:
@@ -145,7 +170,7 @@ def encoder_weights(name: str) -> str:
     Raises:
         ModelError: Not installed or altered.
     """
-    from offline_eval.engines.feature_scorer import DEFAULT_SCORERS, load_scorer_data
+    from offline_eval.engines.feature_scorer import load_scorer_data
 
     if name not in DEFAULT_SCORERS:
         return require_installed(name).weights_hash
@@ -163,6 +188,7 @@ def family_of(name: str, options: EngineOptions) -> str:
 
 __all__: Sequence[str] = [
     "ENGINES",
+    "EncoderEngine",
     "EngineOptions",
     "encoder_weights",
     "engine_spec",

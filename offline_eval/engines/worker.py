@@ -57,6 +57,11 @@ def _answer(engine: Any, message: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
         requests = [GenerateRequest.model_validate(request) for request in message["requests"]]
         return engine, {"results": [result.model_dump(mode="json") for result in engine.generate(requests)]}
+    if operation == "score":
+        from offline_eval.core.protocols import Failure
+
+        rows = engine.score([(first, second) for first, second in message["pairs"]])
+        return engine, {"results": [row.model_dump(mode="json") if isinstance(row, Failure) else row for row in rows]}
     if operation == "forget":
         if isinstance(engine, PrefixCached):
             engine.forget_prefixes()

@@ -5,13 +5,16 @@ from typing import Literal
 
 from pydantic import Field
 
+from offline_eval.core.diagnosis import Text
 from offline_eval.core.errors import UsageError
 from offline_eval.core.hashing import digest
 from offline_eval.core.protocols import EngineKind
 from offline_eval.core.records import Case, Record, Response
+from offline_eval.engines.select import EncoderEngine
 from offline_eval.judge.panel import Panel
 from offline_eval.judge.prompt import wording_hash
 from offline_eval.judge.rubric import RUBRIC_LANGUAGES, load_rubric
+from offline_eval.models.config import Dtype
 from offline_eval.pipeline.metric_plan import panel_metrics
 
 
@@ -33,6 +36,8 @@ class RunConfig(Record):
         screen: Support up to which a claim is clearly unsupported and from which it is clearly supported, in [0, 1];
             None when every answer goes to the judges.
         certified: Whether engines were asked for results that do not depend on batches.
+        encoder_dtype: Number format of encoders and embedders, decided before the run; never `auto`.
+        encoder_engine: What runs cross-encoders; the shipped default scorers and embedders never need it.
     """
 
     panel: Panel
@@ -53,6 +58,8 @@ class RunConfig(Record):
     engines: dict[EngineKind, str] = Field(default_factory=dict)
     screen: tuple[float, float] | None = None
     certified: bool = False
+    encoder_dtype: Dtype = "float32"
+    encoder_engine: EncoderEngine = "transformers"
 
     @property
     def metric_names(self) -> tuple[str, ...]:
@@ -63,6 +70,18 @@ class RunConfig(Record):
     def judge_names(self) -> list[str]:
         """All judges, each once, in the order of the panel's examiners."""
         return list(dict.fromkeys(name for dimension in self.panel.examiners for name in self.judges[dimension]))
+
+    @property
+    def has_encoder(self) -> bool:
+        """Whether a check asks an encoder or embedder."""
+        return any(kind != "judge" for kind in self.engines)
+
+    @property
+    def encoders_run_in(self) -> str | None:
+        """The encoders' number format, for people, with their backend where it is not the usual one."""
+        if not self.has_encoder or self.engine == "scripted":
+            return None
+        return self.encoder_dtype + (" on vLLM" if self.encoder_engine == "vllm" else "")
 
     @property
     def all_judges(self) -> list[str]:
@@ -115,22 +134,31 @@ def run_id(config: RunConfig, cases: Sequence[Case], responses: Sequence[Respons
     return digest("EvalRun", parts)[:16]
 
 
-def family_warnings(families: Mapping[str, str], responses: Sequence[Response]) -> list[str]:
+def family_warnings(families: Mapping[str, str], responses: Sequence[Response]) -> list[Text]:
     """Warn about panels of one family, and about judges of a system's own family.
 
     Args:
         families: Judge to its family.
         responses: A system's family is read from `metadata.family` of its responses.
     """
-    found: list[str] = []
+    found: list[Text] = []
     kinds = set(families.values())
     if len(families) > 1 and len(kinds) == 1 and kinds != {"unknown"}:
-        found.append(f"all {len(families)} judges are of the family {kinds.pop()}: their errors may agree")
+        n, shared = len(families), kinds.pop()
+        found.append(
+            Text(
+                en=f"all {n} judges are of the family {shared}: their errors may agree",
+                zh=f"全部 {n} 个评审模型同属 {shared} 家族：它们可能犯同样的错误",
+            )
+        )
     systems = {
         response.system: family for response in responses if isinstance(family := response.metadata.get("family"), str)
     }
     found += [
-        f"judge {judge} and system {system} are of the same family ({family}): judges tend to favour their own"
+        Text(
+            en=f"judge {judge} and system {system} are of the same family ({family}): judges tend to favour their own",
+            zh=f"评审模型 {judge} 与系统 {system} 同属一个家族（{family}）：评审往往偏袒同族",
+        )
         for system, family in sorted(systems.items())
         for judge, judge_family in families.items()
         if judge_family == family

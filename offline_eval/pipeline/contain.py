@@ -96,5 +96,8 @@ def contained_judge(engine: TextEngine) -> TextEngine:
 
 
 def contained_encoder(encoder: PairScorer | Embedder) -> PairScorer | Embedder:
-    """A cross-encoder whose exceptions fail pairs; an embedder as it is: its answers have no place for a failure."""
-    return ContainedScorer(encoder) if hasattr(encoder, "score") else encoder
+    """A cross-encoder whose exceptions fail pairs; one that keeps count of incidents does so itself.
+
+    An embedder comes back as it is: its answers have no place for a failure.
+    """
+    return ContainedScorer(encoder) if hasattr(encoder, "score") and not hasattr(encoder, "incidents") else encoder

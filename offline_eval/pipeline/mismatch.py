@@ -11,6 +11,7 @@ from offline_eval.pipeline.metric_plan import needs_panel
 _NAMED = 5
 _DIGITS = 12
 _SETTINGS = ("engine", "dtype", "batch_size", "seed")  # can move a number a little; said, not refused
+_ENCODER_SETTINGS = ("encoder_engine", "encoder_dtype")
 
 
 def mismatches(first: Results, other: Results, *, label: str, metrics: Sequence[str]) -> list[Mismatch]:
@@ -27,6 +28,7 @@ def mismatches(first: Results, other: Results, *, label: str, metrics: Sequence[
     if needs_panel(metrics):
         found.append(("weights", True, _weights(first, other)))
         found.append(("settings", False, _settings(first, other)))
+    found.append(("encoder settings", False, _encoder_settings(first.config, other.config)))
     return [Mismatch(what=what, blocks=blocks, label=label, detail=detail) for what, blocks, detail in found if detail]
 
 
@@ -93,6 +95,14 @@ def _weights(first: Results, other: Results) -> str:
 
 def _settings(first: Results, other: Results) -> str:
     pairs = [(name, getattr(first.config, name), getattr(other.config, name)) for name in _SETTINGS]
+    return "; ".join(f"{name} {mine} and {theirs}" for name, mine, theirs in pairs if mine != theirs)
+
+
+def _encoder_settings(first: RunConfig, other: RunConfig) -> str:
+    """Of runs that both asked an encoder."""
+    if not (first.has_encoder and other.has_encoder):
+        return ""
+    pairs = [(name, getattr(first, name), getattr(other, name)) for name in _ENCODER_SETTINGS]
     return "; ".join(f"{name} {mine} and {theirs}" for name, mine, theirs in pairs if mine != theirs)
 
 

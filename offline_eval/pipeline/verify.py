@@ -134,6 +134,8 @@ def engine_options(config: RunConfig, *, allow_hosts: Sequence[str] = ()) -> Eng
         url=config.url,
         allow_hosts=tuple(allow_hosts),
         certified=config.certified,
+        encoder_dtype=config.encoder_dtype,
+        encoder_engine=config.encoder_engine,
     )
 
 

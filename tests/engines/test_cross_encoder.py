@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from offline_eval.core.errors import ModelError
 from offline_eval.core.protocols import Failure
-from offline_eval.engines.cross_encoder import CrossEncoderScorer, fill_template
+from offline_eval.engines.cross_encoder import CrossEncoderScorer
+from offline_eval.engines.pair_encoding import fill_template
 from offline_eval.models.config import FolderSource, ModelConfig
 from offline_eval.models.installed import describe_folder
 from tests.support.tiny_encoders import make_tiny_encoder

@@ -143,9 +143,12 @@ def test_an_endpoint_needs_its_address() -> None:
         open_engine("any", EngineOptions(engine="endpoint"))
 
 
-@pytest.mark.parametrize(("certified", "dtype"), [(True, "float32"), (False, None)])
-def test_certified_mode_reaches_cross_encoders_and_embedders(
-    certified: bool, dtype: str | None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("certified", "wanted", "dtype"),
+    [(True, None, "float32"), (True, "bfloat16", "float32"), (False, None, None), (False, "bfloat16", "bfloat16")],
+)
+def test_certified_mode_and_the_encoders_number_format_reach_cross_encoders_and_embedders(
+    certified: bool, wanted: str | None, dtype: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: dict[str, dict[str, object]] = {}
     monkeypatch.setattr(
@@ -154,8 +157,9 @@ def test_certified_mode_reaches_cross_encoders_and_embedders(
     monkeypatch.setattr(
         "offline_eval.engines.pair_scorers.open_pair_scorer", lambda name, **given: opened.update({name: given})
     )
-    options = EngineOptions(engine="transformers", certified=certified)
+    # A judge's number format is not an encoder's.
+    options = EngineOptions(engine="transformers", certified=certified, dtype="float16", encoder_dtype=wanted)
     select_module.open_encoder("embedder", "vectors", options)
     select_module.open_encoder("nli", "pairs", options)
-    assert opened["vectors"]["dtype"] == dtype
+    assert opened["vectors"]["dtype"] == opened["pairs"]["dtype"] == dtype
     assert opened["pairs"]["certified"] is certified

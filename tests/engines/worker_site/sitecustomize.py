@@ -35,12 +35,33 @@ class MisbehavingEngine:
                 os.kill(os.getpid(), signal.SIGKILL)  # as the kernel does when memory runs out
         return [_answer(request, mates=len(requests)) for request in requests]
 
+    def score(self, pairs):
+        said = [premise.split() for premise, _ in pairs]
+        for most in (words[1] for words in said if words[0] == "memory-for-batch"):
+            if self._batch_size > int(most):
+                raise MemoryError
+        return [_row(words, hypothesis) for words, (_, hypothesis) in zip(said, pairs, strict=True)]
+
+
+def _row(words, hypothesis):
+    from offline_eval.core.protocols import Failure
+
+    if words[0] == "entails":
+        return {"entailment": float(words[1]), "neutral": 1 - float(words[1])}
+    if words[0] == "refuse":
+        return Failure(reason="prompt_too_long", detail=f"refuse {hypothesis}")
+    answer = _said(words, mates=1)
+    return answer if isinstance(answer, Failure) else Failure(reason=words[0], detail=answer.text)
+
 
 def _answer(request, *, mates):
+    return _said(request.messages[0].content.split(), mates=mates)
+
+
+def _said(words, *, mates):
     from offline_eval.airgap.switches import check_switches
     from offline_eval.core.protocols import Failure, Generation
 
-    words = request.messages[0].content.split()
     text = words[0]
     if words[0] == "crash":
         os.kill(os.getpid(), signal.SIGKILL)
