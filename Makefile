@@ -18,7 +18,7 @@ eval: .venv/.ready-eval ## Judge the demo set with the default judge; print the 
 
 test: .venv/.ready-test browser check ## Run every check and test: the quick suite first, then the slow ones with real models
 	$(BIN)/offline-eval models fetch smollm2-135m-instruct all-minilm-l6-v2
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" --numprocesses auto --maxprocesses 8 --dist loadfile
 	$(BIN)/python -m pytest -m slow
 
 check: .venv/.ready-test ## Lint, formatting, types and the import contract

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from offline_eval.assess.evaluate_records import EvaluatedItem
-from offline_eval.assess.evaluate_truth import TruthRule, truth_of
+from offline_eval.assess.evaluate_truth import Truth, TruthRule, truth_of
 from offline_eval.assess.records import Assessment, Tier
 from offline_eval.core.errors import OfflineEvalError
 from offline_eval.core.records import Case, Passage, Response, query_of
@@ -60,23 +60,7 @@ def evaluate_responses(
         truth = truth_of(case, response, rule=rule, labelled=response.system in labelled)
         found, problem = _assessed(assess, case, response, asserts=truth.asserts)
         versions |= found.versions if found else {}
-        items.append(
-            EvaluatedItem(
-                case_id=case.id,
-                system=response.system,
-                response_key=response.key,
-                language=found.language if found else case.language or detect_language(case.query),
-                answerable=case.answerable,
-                truth=truth,
-                tier=found.tier if found else Tier.ABSTAIN,
-                confidence=_rounded(found.confidence.value) if found else None,
-                limiting=found.limiting if found else None,
-                signals=found.signals if found else (),
-                problem=problem,
-                retrieval_score=scores[number],
-                ms=_times(found) if found else {},
-            )
-        )
+        items.append(_item(case, response, found, truth=truth, problem=problem, retrieval_score=scores[number]))
         if progress:
             progress("assess", number + 1, len(responses))
     failed = sum(item.problem is not None and item.truth.asserts for item in items)
@@ -84,6 +68,33 @@ def evaluate_responses(
     if failed:
         notes.append(f"{failed} answers could not be assessed and count as the lowest tier")
     return Evaluated(items, versions=versions, notes=notes)
+
+
+def _item(
+    case: Case,
+    response: Response,
+    found: Assessment | None,
+    *,
+    truth: Truth,
+    problem: str | None,
+    retrieval_score: float | None,
+) -> EvaluatedItem:
+    """One response with what was found about it; without an assessment, the lowest tier."""
+    return EvaluatedItem(
+        case_id=case.id,
+        system=response.system,
+        response_key=response.key,
+        language=found.language if found else case.language or detect_language(case.query),
+        answerable=case.answerable,
+        truth=truth,
+        tier=found.tier if found else Tier.ABSTAIN,
+        confidence=_rounded(found.confidence.value) if found else None,
+        limiting=found.limiting if found else None,
+        signals=found.signals if found else (),
+        problem=problem,
+        retrieval_score=retrieval_score,
+        ms=_times(found) if found else {},
+    )
 
 
 def retrieval_scores(cases: Mapping[str, Case], responses: Sequence[Response]) -> tuple[list[float | None], str]:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from offline_eval.assess.protocols import Generated, GenerationRequest
 from offline_eval.core.hashing import digest, file_digest
 from offline_eval.core.protocols import Retriever
-from offline_eval.core.records import Case, Passage
+from offline_eval.core.records import Case, Passage, Response
 from offline_eval.formats.wording import described, plain_words
 from offline_eval.pipeline.system_http import HttpSystem
 from offline_eval.retrieval.passage_store import PassageStore
@@ -66,11 +66,11 @@ class CallableRetriever:
         return passages_from(self._function(query, k=k), source=self.name)[:k]
 
 
-class HttpRetriever:
-    """An endpoint described by a mapping file as for systems under test, with `answer: null`.
+class _MappedEndpoint:
+    """An endpoint described by a mapping file as for systems under test, asked one text at a time.
 
     Args:
-        mapping_file: `{query}` in its request is the query.
+        mapping_file: `{query}` in its request is the text.
         allow_hosts: Hosts beyond this machine that may be asked.
 
     Raises:
@@ -85,16 +85,23 @@ class HttpRetriever:
         self.name = self._system.name
         self.version = f"{version}:{file_digest(mapping_file)[:12]}"
 
+    def _ask(self, text: str) -> Response:
+        response = self._system.answer([Case(id=_CASE_ID, query=text)])[0]
+        if response.error is not None:
+            raise SourceError(response.error)
+        return response
+
+
+class HttpRetriever(_MappedEndpoint):
+    """An endpoint that answers a query with passages; its mapping file has `answer: null`."""
+
     def retrieve(self, query: str, *, k: int) -> Sequence[Passage]:
         """The endpoint's passages, cut to k.
 
         Raises:
             SourceError: It cannot be reached or understood.
         """
-        response = self._system.answer([Case(id=_CASE_ID, query=query)])[0]
-        if response.error is not None:
-            raise SourceError(response.error)
-        return response.passages[:k]
+        return self._ask(query).passages[:k]
 
 
 class CallableGenerator:
@@ -124,24 +131,8 @@ class CallableGenerator:
         raise SourceError(f"{self.name}: the answer is {described(result)}, expected text or an object")
 
 
-class HttpGenerator:
-    """An endpoint described by a mapping file as for systems under test; `{query}` is the whole prompt.
-
-    Args:
-        mapping_file: Its passages, if it names any, are ignored: it was given ours.
-        allow_hosts: Hosts beyond this machine that may be asked.
-
-    Raises:
-        DataError: A mapping file that cannot be used.
-        AirGapError: A host beyond this machine that is not allowed.
-    """
-
-    def __init__(
-        self, mapping_file: Path, *, name: str | None = None, allow_hosts: Sequence[str] = (), version: str = "0"
-    ) -> None:
-        self._system = HttpSystem(mapping_file, name=name, allow_hosts=allow_hosts)
-        self.name = self._system.name
-        self.version = f"{version}:{file_digest(mapping_file)[:12]}"
+class HttpGenerator(_MappedEndpoint):
+    """An endpoint that is given the whole prompt; passages it answers with are ignored: it was given ours."""
 
     def generate(self, request: GenerationRequest) -> Generated:
         """The endpoint's answer.
@@ -149,9 +140,7 @@ class HttpGenerator:
         Raises:
             SourceError: It cannot be reached or understood.
         """
-        response = self._system.answer([Case(id=_CASE_ID, query=request.prompt)])[0]
-        if response.error is not None:
-            raise SourceError(response.error)
+        response = self._ask(request.prompt)
         return Generated(answer=response.answer, citations=response.citations)
 
 

@@ -81,13 +81,10 @@ def judge_line(
         DataError: Answers that do not belong to the rows.
     """
     check_answers(label_set, answers)
-    applying = [
-        (row, answer)
-        for row, answer in zip(label_set.rows, answers, strict=True)
-        if answer.status is not Status.NOT_APPLICABLE
-    ]
+    answered = list(zip(label_set.rows, answers, strict=True))
+    applying = [(row, answer) for row, answer in answered if answer.status is not Status.NOT_APPLICABLE]
     settled = [(row, answer) for row, answer in applying if row.human is not None]
-    all_settled = [a for row, a in zip(label_set.rows, answers, strict=True) if row.human is not None]
+    all_settled = [answer for row, answer in answered if row.human is not None]
     decided = [answer for _, answer in settled if answer.decision is not None]
     failed = [answer for _, answer in settled if answer.status is Status.FAILED]
     unscored = [a for a in all_settled if a.status is not Status.SCORED]

@@ -108,14 +108,7 @@ def rate_estimates(
     everything = np.concatenate([passed, passed_unlabelled])
     fine = passed if scores is None else scores
     fine_more = passed_unlabelled if scores_unlabelled is None else scores_unlabelled
-    counts = JudgedCounts(
-        positive=int(passed_unlabelled.sum()),
-        n=passed_unlabelled.size,
-        true_positive=int(passed[labels == 1].sum()),
-        n_positive=int((labels == 1).sum()),
-        true_negative=int((1 - passed[labels == 0]).sum()),
-        n_negative=int((labels == 0).sum()),
-    )
+    counts = _judged_counts(labels, passed, passed_unlabelled)
     corrected = rogan_gladen(counts)
     powered = prediction_powered_mean(labels, fine, fine_more)
     factor = labels_factor_to_halve(counts)
@@ -134,6 +127,18 @@ def rate_estimates(
         labels_to_halve_reason=wanted.reason if isinstance(wanted, Undefined) else None,
         rogan_gladen_labels_to_halve=ceil(factor * labels.size) if isinstance(factor, float) else None,
         rogan_gladen_labels_to_halve_reason=factor.reason if isinstance(factor, Undefined) else None,
+    )
+
+
+def _judged_counts(labels: Floats, passed: Floats, passed_unlabelled: Floats) -> JudgedCounts:
+    """What Rogan-Gladen needs: the judge's passes without labels, and where labels say that it was right."""
+    return JudgedCounts(
+        positive=int(passed_unlabelled.sum()),
+        n=passed_unlabelled.size,
+        true_positive=int(passed[labels == 1].sum()),
+        n_positive=int((labels == 1).sum()),
+        true_negative=int((1 - passed[labels == 0]).sum()),
+        n_negative=int((labels == 0).sum()),
     )
 
 

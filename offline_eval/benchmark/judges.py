@@ -14,8 +14,8 @@ from offline_eval.core.protocols import Failure, GenerateRequest, Generation, It
 from offline_eval.core.results import Status
 from offline_eval.judge.prompt import Material, label_request
 from offline_eval.judge.rubric import Rubric, load_rubric, rubric_names
+from offline_eval.judge.rules import decide_pair
 from offline_eval.judge.verdicts import read_label
-from offline_eval.text.contentless import is_contentless
 
 PREFERENCE = "preference"
 
@@ -98,13 +98,8 @@ def pair_request(row: LabelRow, *, swapped: bool = False, extra: str = "") -> Ge
 
 def pair_by_rule(row: LabelRow, *, swapped: bool = False) -> Verdict | None:
     """What needs no model: an answer without content loses against one with content, and two of them tie."""
-    texts = (row.answer_b, row.answer_a) if swapped else (row.answer_a, row.answer_b)
-    empty = [is_contentless(text or "") is not None for text in texts]
-    if not any(empty):
-        return None
-    label = "C" if all(empty) else "B" if empty[0] else "A"
-    note = "no answer has content" if all(empty) else "the other answer has no content"
-    return Verdict(status=Status.SCORED, decided_by="rule", label=label, note=note)
+    first, second = (row.answer_b, row.answer_a) if swapped else (row.answer_a, row.answer_b)
+    return decide_pair(first or "", second or "", rubric_of(row))
 
 
 def _not_applicable(row: LabelRow, judge: str) -> JudgedRow:

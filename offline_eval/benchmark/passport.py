@@ -5,7 +5,7 @@ It belongs to exactly one judge, weights, rubric version, language and label set
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, JsonValue
@@ -17,11 +17,13 @@ from offline_eval.benchmark.judges import rubric_of
 from offline_eval.benchmark.labels import JudgedRow, LabelRow, LabelSet
 from offline_eval.benchmark.probes import ProbeReport
 from offline_eval.benchmark.self_test import SelfTest
+from offline_eval.benchmark.table_records import JudgeLine
 from offline_eval.core.errors import DataError
 from offline_eval.core.hashing import digest
 from offline_eval.core.records import Record
 from offline_eval.core.results import Status
 from offline_eval.core.summary import ErrorRates
+from offline_eval.judge.rubric import Rubric
 from offline_eval.stats.intervals import RESAMPLES, mean_interval
 from offline_eval.stats.measured import Measured, measured
 from offline_eval.stats.thresholds import Target
@@ -145,35 +147,14 @@ def make_passport(
     Raises:
         DataError: Rows of several rubrics, or answers that do not belong to them.
     """
-    rubrics = {rubric.id: rubric for rubric in map(rubric_of, label_set.rows)}
-    if len(rubrics) > 1:
-        raise DataError(f"{label_set.name}: rows for {', '.join(sorted(rubrics))}; a passport is for one rubric")
-    rubric = next(iter(rubrics.values()))
+    rubric = _only_rubric(label_set)
     line = judge_line(label_set, identity.judge, answers, seed=seed, resamples=resamples)
-    people = ceiling(label_set, seed=seed, resamples=resamples)
-    rates = _error_rates(label_set, answers, identity, rubric.id, pass_from=pass_from, date=date)
-    sensitivity, specificity = _rates_measured(label_set, answers, pass_from, seed)
     return Passport(
         **identity.model_dump(),
-        rubric=rubric.id,
-        rubric_hash=rubric.content_hash(),
-        language=rubric.language,
-        dimension=label_set.dimension,
-        kind=label_set.kind,
-        labels=label_set.name,
-        labels_hash=label_set.labels_hash,
-        n_rows=len(label_set.rows),
-        n_settled=line.n,
-        n_failed=line.n_failed,
-        raters=len(label_set.raters),
-        pass_from=pass_from,
-        measures=line.measures,
-        decisions=line.decisions,
-        ceiling={} if isinstance(people, Undefined) else people,
-        ceiling_reason=people.reason if isinstance(people, Undefined) else None,
-        sensitivity=sensitivity,
-        specificity=specificity,
-        error_rates=rates,
+        **_scope(label_set, rubric, pass_from),
+        **_agreement(line, ceiling(label_set, seed=seed, resamples=resamples)),
+        **_rates_measured(label_set, answers, pass_from, seed),
+        error_rates=_error_rates(label_set, answers, identity, rubric.id, pass_from=pass_from, date=date),
         calibration=calibrate(
             label_set.rows, answers, judge=identity.judge, targets=targets, pass_from=pass_from, seed=seed
         ),
@@ -192,6 +173,46 @@ def by_language(label_set: LabelSet) -> list[LabelSet]:
     for row in label_set.rows:
         parts.setdefault(rubric_of(row).language, []).append(row)
     return [label_set.model_copy(update={"rows": tuple(rows)}) for rows in parts.values()]
+
+
+def _only_rubric(label_set: LabelSet) -> Rubric:
+    """The rubric that all rows are judged by.
+
+    Raises:
+        DataError: There are several.
+    """
+    rubrics = {rubric.id: rubric for rubric in map(rubric_of, label_set.rows)}
+    if len(rubrics) > 1:
+        raise DataError(f"{label_set.name}: rows for {', '.join(sorted(rubrics))}; a passport is for one rubric")
+    return next(iter(rubrics.values()))
+
+
+def _scope(label_set: LabelSet, rubric: Rubric, pass_from: float) -> dict[str, Any]:
+    """The passport's fields that say what it holds for."""
+    return {
+        "rubric": rubric.id,
+        "rubric_hash": rubric.content_hash(),
+        "language": rubric.language,
+        "dimension": label_set.dimension,
+        "kind": label_set.kind,
+        "labels": label_set.name,
+        "labels_hash": label_set.labels_hash,
+        "n_rows": len(label_set.rows),
+        "raters": len(label_set.raters),
+        "pass_from": pass_from,
+    }
+
+
+def _agreement(line: JudgeLine, people: dict[str, Measured] | Undefined) -> dict[str, Any]:
+    """The passport's fields on how well judge and people agree, and people among themselves."""
+    return {
+        "n_settled": line.n,
+        "n_failed": line.n_failed,
+        "measures": line.measures,
+        "decisions": line.decisions,
+        "ceiling": {} if isinstance(people, Undefined) else people,
+        "ceiling_reason": people.reason if isinstance(people, Undefined) else None,
+    }
 
 
 def _self_test_warning(self_test: SelfTest | None) -> list[str]:
@@ -230,11 +251,10 @@ def _error_rates(
     )
 
 
-def _rates_measured(
-    label_set: LabelSet, answers: Sequence[JudgedRow], pass_from: float, seed: int
-) -> tuple[Measured | None, Measured | None]:
+def _rates_measured(label_set: LabelSet, answers: Sequence[JudgedRow], pass_from: float, seed: int) -> dict[str, Any]:
+    """The passport's fields sensitivity and specificity; none for pairs."""
     if label_set.kind == "pairwise":
-        return None, None
+        return {}
     judged = _passes(label_set.rows, answers, pass_from)
     right = [(passed == human, human, cluster) for passed, human, cluster in judged]
     found = []
@@ -247,7 +267,7 @@ def _rates_measured(
         values = np.array([value for value, _ in part])
         interval = mean_interval(values, low=0.0, high=1.0, clusters=[name for _, name in part], seed=seed)
         found.append(measured(float(values.mean()), interval, n=values.size))
-    return found[0], found[1]
+    return {"sensitivity": found[0], "specificity": found[1]}
 
 
 def _passes(rows: Sequence[LabelRow], answers: Sequence[JudgedRow], pass_from: float) -> list[tuple[bool, bool, str]]:

@@ -100,7 +100,7 @@ def encoder_respondent(name: str, options: EngineOptions) -> Respondent:
     weights = encoder_weights(name)
 
     def opened() -> Opened:
-        engine = open_encoder(kind, name, options.model_copy(update={"engine": "auto"}))
+        engine = open_encoder(kind, name, options.model_copy(update={"engine": "auto", "encoder_dtype": options.dtype}))
         assert not hasattr(engine, "embed")  # an encoder of these kinds scores pairs
         scorer: PairScorer = engine
         return Opened(lambda rows: ask_encoder(rows, name, scorer, kind=kind), scorer.close)

@@ -1,11 +1,16 @@
 """`offline-eval compare`: systems on the same cases, better, worse or cannot tell."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from offline_eval.cli.language_option import language_option
 from offline_eval.cli.progress import Progress
 from offline_eval.cli.run_files import open_results, runs_option
+
+if TYPE_CHECKING:
+    from offline_eval.report.html_texts import Language
 
 FORMATS = ("table", "json", "csv", "md", "html")
 
@@ -20,6 +25,7 @@ FORMATS = ("table", "json", "csv", "md", "html")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--format", "format", type=click.Choice(FORMATS), help="[default: by --out's ending, else table]")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to a file instead of printing.")
+@language_option
 def command(
     runs: tuple[str, ...],
     folder: Path,
@@ -30,6 +36,7 @@ def command(
     seed: int,
     format: str | None,
     out: Path | None,
+    language: "Language",
 ) -> None:
     """Compare the first of RUNS with the others, case by case.
 
@@ -50,10 +57,11 @@ def command(
             moved=moved,
             progress=lambda done, total: shown.tell("metrics compared", done, total),
         )
-    write_text(_rendered(found, format or format_by_ending(out, FORMATS), is_file=out is not None), out)
+    chosen = format or format_by_ending(out, FORMATS)
+    write_text(_rendered(found, chosen, is_file=out is not None, language=language), out)
 
 
-def _rendered(found: object, format: str, *, is_file: bool) -> str:
+def _rendered(found: object, format: str, *, is_file: bool, language: "Language") -> str:
     from offline_eval.cli.output import csv_text, rendered_sections
     from offline_eval.core.comparison import Comparison
     from offline_eval.report.comparison import comparison_sections
@@ -64,9 +72,9 @@ def _rendered(found: object, format: str, *, is_file: bool) -> str:
         return render_record(found)
     if format == "csv":
         return csv_text([row.model_dump(mode="json") for row in found.metrics])
-    sections = comparison_sections(found, cut=None if format == "html" else 200)
+    sections = comparison_sections(found, cut=None if format == "html" else 200, language=language)
     if format == "html":
         from offline_eval.report.page import render_page
 
-        return render_page(" / ".join(side.label for side in found.sides), sections)
+        return render_page(" / ".join(side.label for side in found.sides), sections, language=language)
     return rendered_sections(sections, format, is_file=is_file)

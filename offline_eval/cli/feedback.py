@@ -1,10 +1,15 @@
 """`offline-eval feedback`: metrics against users' thumbs up and down."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from offline_eval.cli.language_option import language_option
 from offline_eval.cli.run_files import open_results, runs_option
+
+if TYPE_CHECKING:
+    from offline_eval.report.html_texts import Language
 
 FORMATS = ("table", "json", "csv", "md")
 
@@ -20,6 +25,7 @@ FORMATS = ("table", "json", "csv", "md")
 @click.option("--metrics", multiple=True, help="Other metrics or groups than the run's own; no model is asked.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--format", "format", type=click.Choice(FORMATS), default="table", show_default=True)
+@language_option
 def command(
     run: str,
     folder: Path,
@@ -29,6 +35,7 @@ def command(
     metrics: tuple[str, ...],
     seed: int,
     format: str,
+    language: "Language",
 ) -> None:
     """Show how satisfied RUN's users are, and which metrics move with them.
 
@@ -55,4 +62,4 @@ def command(
     elif format == "csv":
         click.echo(csv_text([row.model_dump(mode="json") for row in report.following]), nl=False)
     else:
-        write_text(rendered_sections(feedback_sections(report), format, is_file=False), None)
+        write_text(rendered_sections(feedback_sections(report, language=language), format, is_file=False), None)

@@ -1,10 +1,15 @@
 """`offline-eval gate`: a run against thresholds, for CI."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from offline_eval.cli.language_option import language_option
 from offline_eval.cli.run_files import open_results, runs_option
+
+if TYPE_CHECKING:
+    from offline_eval.report.html_texts import Language
 
 FORMATS = ("table", "json", "md", "junit")
 
@@ -21,6 +26,7 @@ FORMATS = ("table", "json", "md", "junit")
 @click.option("--format", "format", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.option("--junit", type=click.Path(path_type=Path), help="Also write JUnit XML to this file.")
 @click.option("--summary", type=click.Path(path_type=Path), help="Also append Markdown to this file.")
+@language_option
 def command(
     run: str,
     folder: Path,
@@ -33,6 +39,7 @@ def command(
     format: str,
     junit: Path | None,
     summary: Path | None,
+    language: "Language",
 ) -> int:
     """Hold RUN (or RUN:SYSTEM) against the thresholds in --gates; exit code 1 when one does not pass.
 
@@ -49,7 +56,7 @@ def command(
             "give either --gates FILE to hold the run against it, or --suggest LABELS to have one proposed"
         )
     if labels is not None:
-        _suggest(run, folder, labels, metrics, seed=seed)
+        _suggest(run, folder, labels, metrics, seed=seed, language=language)
         return EXIT_OK
     assert path is not None
     gates = read_gates(path)
@@ -57,11 +64,11 @@ def command(
     sides = pick_sides([run], lambda name: open_results(name, folder, more=names, newest_only=True))
     baselines = pick_sides([baseline], lambda name: open_results(name, folder, more=names)) if baseline else []
     report = hold(gates, sides, baselines=baselines, allow_mismatch=allow_mismatch, seed=seed)
-    _show(report, format, junit=junit, summary=summary)
+    _show(report, format, junit=junit, summary=summary, language=language)
     return EXIT_OK if report.passed else EXIT_GATE_FAILED
 
 
-def _show(found: object, format: str, *, junit: Path | None, summary: Path | None) -> None:
+def _show(found: object, format: str, *, junit: Path | None, summary: Path | None, language: "Language") -> None:
     from offline_eval.cli.output import append_text, rendered_sections, write_text
     from offline_eval.core.gate import GateReport
     from offline_eval.report.gates import gate_sections
@@ -69,7 +76,7 @@ def _show(found: object, format: str, *, junit: Path | None, summary: Path | Non
     from offline_eval.report.junit import render as junit_xml
 
     assert isinstance(found, GateReport)
-    sections = gate_sections(found)
+    sections = gate_sections(found, language=language)
     if junit is not None:
         write_text(junit_xml(found), junit)
     if summary is not None:
@@ -82,11 +89,14 @@ def _show(found: object, format: str, *, junit: Path | None, summary: Path | Non
         write_text(rendered_sections(sections, format, is_file=False), None)
 
 
-def _suggest(run: str, folder: Path, labels: Path, metrics: tuple[str, ...], *, seed: int) -> None:
+def _suggest(
+    run: str, folder: Path, labels: Path, metrics: tuple[str, ...], *, seed: int, language: "Language"
+) -> None:
     from offline_eval.pipeline.sides import pick_sides
     from offline_eval.pipeline.suggest import read_labels, suggest
     from offline_eval.report.suggested_gates import render
 
     sides = pick_sides([run], lambda name: open_results(name, folder, metrics=metrics))
     known = read_labels(labels, cases=[case.id for case in sides[0].results.cases])
-    click.echo(render(suggest(sides, known, metrics=sides[0].metric_names, seed=seed)), nl=False)
+    found = suggest(sides, known, metrics=sides[0].metric_names, seed=seed)
+    click.echo(render(found, language=language), nl=False)

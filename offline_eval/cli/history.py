@@ -1,10 +1,15 @@
 """`offline-eval history`: how metrics moved over a folder of runs."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from offline_eval.cli.language_option import language_option
 from offline_eval.cli.run_files import run_paths
+
+if TYPE_CHECKING:
+    from offline_eval.report.html_texts import Language
 
 FORMATS = ("table", "json", "csv", "md", "html")
 
@@ -17,8 +22,14 @@ FORMATS = ("table", "json", "csv", "md", "html")
 @click.option("--system", "systems", multiple=True, help="Show this system only; repeat for several.")
 @click.option("--format", "format", type=click.Choice(FORMATS), help="[default: by --out's ending, else table]")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to a file instead of printing.")
+@language_option
 def command(
-    folder: Path, metrics: tuple[str, ...], systems: tuple[str, ...], format: str | None, out: Path | None
+    folder: Path,
+    metrics: tuple[str, ...],
+    systems: tuple[str, ...],
+    format: str | None,
+    out: Path | None,
+    language: "Language",
 ) -> None:
     """Show every metric's trend over the runs in FOLDER, with intervals.
 
@@ -40,13 +51,14 @@ def command(
             systems=systems,
             progress=lambda done, total: shown.tell("runs read", done, total),
         )
-    write_text(_rendered(history, format or format_by_ending(out, FORMATS), is_file=out is not None), out)
+    chosen = format or format_by_ending(out, FORMATS)
+    write_text(_rendered(history, chosen, is_file=out is not None, language=language), out)
 
 
-def _rendered(found: object, format: str, *, is_file: bool) -> str:
+def _rendered(found: object, format: str, *, is_file: bool, language: "Language") -> str:
     from offline_eval.cli.output import csv_text, rendered_sections
     from offline_eval.core.history import History
-    from offline_eval.report.history import figures, history_sections
+    from offline_eval.report.history import figures, history_sections, history_title
     from offline_eval.report.json_document import render_record
 
     assert isinstance(found, History)
@@ -64,8 +76,10 @@ def _rendered(found: object, format: str, *, is_file: bool) -> str:
             for estimate in run.estimates
         ]
         return csv_text(rows)
+    sections = history_sections(found, language=language)
     if format == "html":
         from offline_eval.report.page import render_page
 
-        return render_page(f"History of {found.folder}", history_sections(found), figures=figures(found))
-    return rendered_sections(history_sections(found), format, is_file=is_file)
+        title = history_title(found, language=language)
+        return render_page(title, sections, figures=figures(found, language=language), language=language)
+    return rendered_sections(sections, format, is_file=is_file)

@@ -48,6 +48,21 @@ from offline_eval.cli.report import REPORT_FORMATS
 @click.option("--allow-host", "allow_hosts", multiple=True, help="A host beyond this machine that may be asked.")
 @click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="[default: the model config's]")
 @click.option(
+    "--encoder-dtype",
+    type=click.Choice(["auto", "float32", "bfloat16", "float16"]),
+    default="auto",
+    show_default=True,
+    help="Of encoders and embedders. auto: bfloat16 on a GPU or a processor with AMX, float32 elsewhere and in "
+    "certified mode.",
+)
+@click.option(
+    "--encoder-engine",
+    type=click.Choice(["transformers", "vllm"]),
+    default="transformers",
+    show_default=True,
+    help="What runs cross-encoders; vllm in a process of its own.",
+)
+@click.option(
     "--certified/--no-certified",
     "certified",
     default=None,

@@ -16,9 +16,11 @@ from offline_eval.cli.progress import Progress
 from offline_eval.cli.report import HTML, html, rendered, show
 from offline_eval.cli.run_config import configuration
 from offline_eval.cli.run_vetting import vet_judges
+from offline_eval.core.diagnosis import Text
 from offline_eval.core.errors import EXIT_INTERRUPTED, EXIT_TOO_MANY_UNSCORED, UsageError
 from offline_eval.core.records import Case, Response
 from offline_eval.engines.select import EngineOptions, family_of, open_encoder, open_engine
+from offline_eval.formats.column_map import read_pairs
 from offline_eval.formats.reader import read_cases, read_combined, read_responses
 from offline_eval.models.installed import require_installed
 from offline_eval.pipeline.aggregate import Results, summarize
@@ -29,6 +31,7 @@ from offline_eval.pipeline.execute import Executor
 from offline_eval.pipeline.manifest import begin_session
 from offline_eval.pipeline.plan import estimate_plan, pair
 from offline_eval.pipeline.record import record, with_missing
+from offline_eval.pipeline.run_warnings import SCRIPTED, not_made_for, stored_form
 from offline_eval.report.numbers import percent
 from offline_eval.store.audit import require_intact
 from offline_eval.store.run_file import SUFFIX, RunFile
@@ -61,7 +64,7 @@ class Session:
         items = pair(cases, responses)
         warnings = [*self._family_warnings(config, engine_options, responses), *_language_warnings(config, cases)]
         if config.engine == "scripted":
-            warnings.append("the engine was scripted: these grades are invented and mean nothing")
+            warnings.append(SCRIPTED)
         if options["dry_run"]:
             self._show_plan(config, items)
             return 0
@@ -73,7 +76,8 @@ class Session:
         warnings += vetting.warnings
         run_file = RunFile(path, create=True)
         require_intact(run_file)
-        stored = {"run_id": identity, "config": config.model_dump(mode="json"), "warnings": warnings, **vetting.stored}
+        begun = {"run_id": identity, "config": config.model_dump(mode="json")}
+        stored = {**begun, **stored_form(warnings), **vetting.stored}
         run_file.begin_run(stored, cases, responses)
         begin_session(
             run_file,
@@ -138,7 +142,7 @@ class Session:
 
     def _read(self) -> tuple[list[Case], list[Response]]:
         options = self._options
-        mapping, format_ = _mapping_of(options["mapping"]), options["input_format"]
+        mapping, format_ = read_pairs(options["mapping"]), options["input_format"]
         if isinstance(self._source, Path) and (self._source / "cases.jsonl").is_file():
             raise UsageError(f"{self._source} is a folder; did you mean {self._source / 'cases.jsonl'}?")
         if not options["responses"] and not options["systems"]:
@@ -164,7 +168,7 @@ class Session:
 
     def _family_warnings(
         self, config: RunConfig, engine_options: EngineOptions, responses: list[Response]
-    ) -> list[str]:
+    ) -> list[Text]:
         families = {name: family_of(name, engine_options) for name in config.all_judges}
         return family_warnings(families, responses)
 
@@ -191,7 +195,7 @@ def _has_begun(path: Path) -> bool:
         run_file.close()
 
 
-def _language_warnings(config: RunConfig, cases: list[Case]) -> list[str]:
+def _language_warnings(config: RunConfig, cases: list[Case]) -> list[Text]:
     """Judges that were not made for a language of the test set."""
     from offline_eval.text.language import detect_language
 
@@ -203,8 +207,7 @@ def _language_warnings(config: RunConfig, cases: list[Case]) -> list[str]:
         spoken = require_installed(name).config
         lacking = [language for language in languages if not spoken.speaks(language)]
         if lacking:
-            made_for = f"{', '.join(spoken.languages)}, not {', '.join(lacking)}"
-            found.append(f"judge {name} was made for {made_for}: distrust those grades")
+            found.append(not_made_for(name, spoken=spoken.languages, lacking=lacking))
     return found
 
 
@@ -214,18 +217,3 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:
 
 def _say(line: str) -> None:
     click.echo(line, err=True)
-
-
-def _mapping_of(pairs: Sequence[str]) -> dict[str, str]:
-    """Read `--map OURS=THEIRS` options.
-
-    Raises:
-        UsageError: A pair without `=`.
-    """
-    found = {}
-    for text in pairs:
-        ours, separator, theirs = text.partition("=")
-        if not (ours and separator and theirs):
-            raise UsageError(f"--map {text}: write OURS=THEIRS, for example --map query=question")
-        found[ours] = theirs
-    return found

@@ -13,6 +13,7 @@ from offline_eval.benchmark.passport_files import (
 )
 from offline_eval.benchmark.self_test import SelfTest, run_self_test, self_test_key
 from offline_eval.benchmark.self_test_cache import keep, recall
+from offline_eval.core.diagnosis import Text
 from offline_eval.core.errors import DataError, ModelError
 from offline_eval.core.records import Case
 from offline_eval.engines.select import EngineOptions, open_engine
@@ -32,7 +33,7 @@ class Vetting(NamedTuple):
         stored: For the run file: the passports' error rates and the self-tests.
     """
 
-    warnings: list[str]
+    warnings: list[Text]
     stored: dict[str, Any]
 
 
@@ -70,9 +71,16 @@ def vet_judges(
             + "; use another judge, or --self-test auto to go on with a warning"
         )
     return Vetting(
-        warnings=[*warnings, *(test.sentence() for test in tests if test.outcome != "pass")],
+        warnings=[*warnings, *(_self_test_warning(test) for test in tests if test.outcome != "pass")],
         stored={STORED: rates, "self_tests": [test.model_dump(mode="json") for test in tests]},
     )
+
+
+def _self_test_warning(test: SelfTest) -> Text:
+    """What was measured is quoted as the self-test wrote it down."""
+    verdict = "未通过自检" if test.outcome == "refuse" else "自检结果可疑"
+    measured = "; ".join(finding.text for finding in test.findings if finding.outcome != "pass")
+    return Text(en=test.sentence(), zh=f"评审模型 {test.judge} 在 {test.rubric} 上{verdict}：{measured}")
 
 
 def _rubrics(config: RunConfig, cases: Sequence[Case]) -> dict[str, list[Rubric]]:
@@ -93,7 +101,7 @@ def _rubrics(config: RunConfig, cases: Sequence[Case]) -> dict[str, list[Rubric]
 
 def _error_rates(
     config: RunConfig, rubrics: dict[str, list[Rubric]], options: dict[str, Any]
-) -> tuple[list[dict[str, Any]], list[str]]:
+) -> tuple[list[dict[str, Any]], list[Text]]:
     """Of the best passport of every judge and rubric, with warnings; refuses a judge without one where required."""
     condition = options["passport_condition"]
     wishes = parse_wishes(condition) if condition is not None else ()
@@ -103,7 +111,7 @@ def _error_rates(
     except DataError as error:
         if condition is not None:
             raise
-        return [], [f"passports are not used: {error}"]
+        return [], [Text(en=f"passports are not used: {error}", zh=f"未使用评审护照：{error}")]
     rates = []
     for judge, used in rubrics.items():
         for rubric in used:

@@ -151,7 +151,7 @@ class GenerationSession:
         if name == _NONE:
             _say(f"no {kind} model: " + ("words are compared instead" if kind == "embedder" else "not checked"))
             return None
-        options = EngineOptions(engine=self._options["engine"], dtype=self._options["dtype"])
+        options = EngineOptions(engine=self._options["engine"])
         encoder: PairScorer | Embedder = open_encoder(kind, name, options)  # type: ignore[arg-type]
         opened.callback(encoder.close)
         return encoder

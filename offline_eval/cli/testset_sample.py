@@ -22,7 +22,7 @@ _DEFAULT_EMBEDDER = "all-minilm-l6-v2"
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="File of cases, as JSON Lines.")
 @click.option("--known", type=click.Path(path_type=Path), help="Leave out what this test set asks already.")
-@click.option("--map", "mapping", multiple=True, metavar="NATIVE=COLUMN", help="For example query=text; repeatable.")
+@click.option("--map", "mapping", multiple=True, metavar="OURS=THEIRS", help="For example query=text; repeatable.")
 @click.option(
     "--embedder", default=_DEFAULT_EMBEDDER, show_default=True, help="Tells alike queries; `none` for words alone."
 )
@@ -51,13 +51,14 @@ def command(
     import json
 
     from offline_eval.cli.output import write_text
+    from offline_eval.formats.column_map import read_pairs
     from offline_eval.formats.reader import read_cases
     from offline_eval.formats.writer import write_cases
     from offline_eval.testset.query_log import as_case, read_logs, removal_counts, removal_rows
     from offline_eval.testset.sample import draw_sample, parse_quotas
 
     wanted = parse_quotas(quotas, size=size)
-    log = read_logs(logs, mapping=_mapping(mapping), known=read_cases(known) if known else ())
+    log = read_logs(logs, mapping=read_pairs(mapping), known=read_cases(known) if known else ())
     sample = draw_sample(log.queries, size=size, quotas=wanted, embedder=_embedder(embedder, log), seed=seed)
     write_cases((as_case(query) for query in sample.queries), out)
     if report_file is not None:
@@ -91,16 +92,6 @@ def _embedder(name: str, log: "QueryLog") -> "Embedder | None":
     from offline_eval.engines.embedder import open_embedder
 
     return open_embedder(name)
-
-
-def _mapping(texts: tuple[str, ...]) -> dict[str, str]:
-    from offline_eval.core.errors import UsageError
-
-    pairs = [text.partition("=") for text in texts]
-    for native, sign, column in pairs:
-        if not (native and sign and column):
-            raise UsageError(f"--map {native}{sign}{column}: expected NATIVE=COLUMN, as query=text")
-    return {native: column for native, _, column in pairs}
 
 
 def _say(line: str) -> None:

@@ -1,10 +1,14 @@
 """`offline-eval train`: fine-tune an encoder on your own labels, with scores on labels it has not seen."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from offline_eval.cli.rows import FORMATS, RowFormat, print_rows
+
+if TYPE_CHECKING:
+    from offline_eval.stats.measured import Measured
 
 
 @click.command(name="train")
@@ -27,16 +31,10 @@ def command(
     data: Path,
     base: str,
     out: Path,
-    lora_rank: int,
-    epochs: int,
-    patience: int,
-    learning_rate: float | None,
-    batch_size: int,
-    max_tokens: int,
-    seed: int,
     license_: str,
     languages: tuple[str, ...],
     format: RowFormat,
+    **training: Any,
 ) -> None:
     """Fine-tune an encoder for TASK on your labels.
 
@@ -52,17 +50,9 @@ def command(
     check_out(out)
     labels = read_labels(data, task=task)  # type: ignore[arg-type]  # click.Choice has checked it
     model = require_installed(base)
-    settings = TrainSettings(
-        epochs=epochs,
-        patience=patience,
-        learning_rate=learning_rate,
-        batch_size=batch_size,
-        max_tokens=max_tokens,
-        lora_rank=lora_rank,
-        seed=seed,
-    )
+    settings = TrainSettings(**training)  # every other option is named after the setting it is
     trained = train(labels, model, settings=settings, progress=lambda line: click.echo(line, err=True))
-    held_out = evaluate(labels, trained.parts.report, trained.report, seed=seed)
+    held_out = evaluate(labels, trained.parts.report, trained.report, seed=settings.seed)
     config = save(
         trained,
         labels,
@@ -73,21 +63,19 @@ def command(
         license=license_,
         languages=languages or model.config.languages,
     )
-    print_rows(
-        [
-            {
-                "measure": name,
-                "value": found.value,
-                "low": found.interval.low if found.interval else None,
-                "high": found.interval.high if found.interval else None,
-                "pairs": found.n,
-            }
-            for name, found in held_out.measures.items()
-        ],
-        format,
-    )
+    print_rows([_row(name, found) for name, found in held_out.measures.items()], format)
     left_out = sum(trained.too_long.values())
     if left_out:
-        click.echo(f"{left_out} pairs were left out: they exceed {max_tokens} tokens", err=True)
+        click.echo(f"{left_out} pairs were left out: they exceed {settings.max_tokens} tokens", err=True)
     click.echo(held_out.sentence(), err=True)
     click.echo(f"ready: offline-eval models import {out} --name {config.name}", err=True)
+
+
+def _row(name: str, found: "Measured") -> dict[str, Any]:
+    return {
+        "measure": name,
+        "value": found.value,
+        "low": found.interval.low if found.interval else None,
+        "high": found.interval.high if found.interval else None,
+        "pairs": found.n,
+    }

@@ -13,6 +13,9 @@ EXIT_DATA = 3
 EXIT_TOO_MANY_UNSCORED = 4
 EXIT_INTERRUPTED = 130
 
+MOST_SHOWN = 1000  # lines of a message: every bad row of a usual file, and no flood from a file in another format
+_MOST_NAMES = 50
+
 
 class OfflineEvalError(Exception):
     """Root of every error this program raises on purpose."""
@@ -27,16 +30,28 @@ class UsageError(OfflineEvalError):
 
 
 class UnknownNameError(UsageError):
-    """A name that is not registered; the message offers the nearest one."""
+    """A name that is not registered; the message offers the nearest one.
 
-    def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
+    Args:
+        kind: What it should name.
+        known: What there is.
+        listed_as: Words before the list of what there is, where it is shown beside the nearest name too.
+    """
+
+    def __init__(self, kind: str, name: str, known: Sequence[str], *, listed_as: str | None = None) -> None:
         near = get_close_matches(name, known, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known)) or 'none'}"
+        if listed_as is not None:
+            listed = f"{listed_as} {', '.join(first_of([repr(one) for one in known], most=_MOST_NAMES))}"
+            hint = f"{hint} {listed}" if near else listed
         super().__init__(f"unknown {kind} {name!r}; {hint}")
 
 
 class DataError(OfflineEvalError):
     """Input data that cannot be read; holds every problem found, not only the first.
+
+    The message shows the first `MOST_SHOWN` and counts the rest, so that a file in another format does not fill the
+    terminal.
 
     Args:
         problems: One line each, as `file:line: what is wrong, what is expected`.
@@ -44,7 +59,7 @@ class DataError(OfflineEvalError):
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
-        super().__init__("\n".join(self.problems))
+        super().__init__("\n".join(first_of(self.problems)))
 
 
 class ModelError(OfflineEvalError):
@@ -65,3 +80,9 @@ class ReproductionError(OfflineEvalError):
 
 class StoreError(OfflineEvalError):
     """A run file that cannot be opened, written or trusted."""
+
+
+def first_of(lines: Sequence[str], *, most: int = MOST_SHOWN) -> list[str]:
+    """The first lines; how many more there are is said in a line of its own."""
+    more = len(lines) - most
+    return [*lines[:most], *([f"… and {more:,} more"] if more > 0 else [])]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 _CHUNK_BYTES = 1 << 20
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 
 
 def canonical_json(value: Any) -> bytes:
@@ -23,8 +24,7 @@ def canonical_json(value: Any) -> bytes:
     Raises:
         ValueError: A number that is not finite.
     """
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "surrogatepass")
+    return _canonical(value).encode("utf-8", "surrogatepass")
 
 
 def digest(tag: str, value: Any) -> str:

@@ -1,13 +1,15 @@
 """One response with everything that was found out about it: what a report or a page shows of a single case.
 
-Why in core: the pipeline makes these and reports draw them, and neither may know the other.
+Why in core: the pipeline makes these and reports draw them, and neither may know the other. Why single cases are plain
+tuples: a large run has 100,000 parts of them, made here from records that were checked, drawn, and never stored.
 """
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from offline_eval.core.diagnosis import CaseDiagnosis, SystemDiagnosis
+from offline_eval.core.diagnosis import CaseDiagnosis, SystemDiagnosis, Text
 from offline_eval.core.evidence import Conflict
 from offline_eval.core.records import Record
 from offline_eval.core.results import Interval
@@ -34,7 +36,7 @@ class MetricCard(Record):
     meaning: str
 
 
-class Mark(Record):
+class Mark(NamedTuple):
     """A stretch of a text that something points at.
 
     Attributes:
@@ -44,14 +46,14 @@ class Mark(Record):
         label: The claim's number from 1, or the quote's dimension.
     """
 
-    start: int = Field(ge=0)
-    end: int = Field(ge=0)
+    start: int
+    end: int
     kind: Literal["claim", "support", "quote"]
     label: str
     state: ClaimState | None = None
 
 
-class PassageDetail(Record):
+class PassageDetail(NamedTuple):
     """A passage as the system saw it.
 
     Attributes:
@@ -62,12 +64,12 @@ class PassageDetail(Record):
     id: str
     title: str | None
     text: str
-    grade: int | None = None
-    cited: bool = False
-    marks: tuple[Mark, ...] = ()
+    grade: int | None
+    cited: bool
+    marks: tuple[Mark, ...]
 
 
-class ClaimDetail(Record):
+class ClaimDetail(NamedTuple):
     """A claim, or a key point, with what its support rests on.
 
     Attributes:
@@ -83,7 +85,7 @@ class ClaimDetail(Record):
     reason: str | None = None
 
 
-class Judgement(Record):
+class Judgement(NamedTuple):
     """One judge's verdict with its reason.
 
     Attributes:
@@ -96,15 +98,15 @@ class Judgement(Record):
     decided_by: str
     label: str | None
     grade: float | None
-    probabilities: dict[str, float] = Field(default_factory=dict)
-    margin: float | None = None
-    status_reason: str | None = None
-    reason: str | None = None
-    quote: str | None = None
-    quote_verbatim: bool | None = None
+    probabilities: Mapping[str, float]
+    margin: float | None
+    status_reason: str | None
+    reason: str | None
+    quote: str | None
+    quote_verbatim: bool | None
 
 
-class ResponseDetail(Record):
+class ResponseDetail(NamedTuple):
     """Everything about one response.
 
     Attributes:
@@ -114,20 +116,20 @@ class ResponseDetail(Record):
     """
 
     view: ResponseView
-    tags: tuple[str, ...] = ()
-    answerable: bool | None = None
-    refused: bool | None = None
-    error: str | None = None
-    reference: str | None = None
-    answer_marks: tuple[Mark, ...] = ()
-    passages: tuple[PassageDetail, ...] = ()
-    claims: tuple[ClaimDetail, ...] = ()
-    key_points: tuple[ClaimDetail, ...] = ()
-    judgements: tuple[Judgement, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
-    scores: dict[str, float] = Field(default_factory=dict)
-    unscored: dict[str, str] = Field(default_factory=dict)
-    diagnosis: CaseDiagnosis | None = None
+    tags: tuple[str, ...]
+    answerable: bool | None
+    refused: bool | None
+    error: str | None
+    reference: str | None
+    answer_marks: tuple[Mark, ...]
+    passages: tuple[PassageDetail, ...]
+    claims: tuple[ClaimDetail, ...]
+    key_points: tuple[ClaimDetail, ...]
+    judgements: tuple[Judgement, ...]
+    conflicts: tuple[Conflict, ...]
+    scores: Mapping[str, float]
+    unscored: Mapping[str, str]
+    diagnosis: CaseDiagnosis | None
 
 
 class CurvePoint(Record):
@@ -172,6 +174,7 @@ class ReportFrame(Record):
             when the metric has no bounds.
         language: The language most cases are in, `zh` or `en`; what a report is written in when nobody says.
         tags_left_out: Tags that are too rare to have a slice.
+        warnings: The summary's, in every language.
     """
 
     summary: RunSummary
@@ -184,3 +187,4 @@ class ReportFrame(Record):
     histograms: dict[str, tuple[int, ...]] = Field(default_factory=dict)
     language: Literal["zh", "en"] = "en"
     tags_left_out: int = 0
+    warnings: tuple[Text, ...] = ()

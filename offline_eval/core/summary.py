@@ -170,6 +170,8 @@ class RunSummary(Record):
 
     Attributes:
         engines: Kind of engine to the model the checks asked.
+        encoders_run_in: Number format of the encoders, and their engine where it is not the usual one; None without
+            an encoder.
         screen: None when every answer went to the judges.
         pass_rates: Raw and corrected, of judges that had a passport when the run began.
         manifest: What exactly was run, by whom and when.
@@ -192,6 +194,7 @@ class RunSummary(Record):
     judges: dict[str, tuple[str, ...]]
     engine: str
     dtype: str
+    encoders_run_in: str | None = None
     seed: int
     cases_hash: str
     responses_hash: str

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from offline_eval.core.errors import UnknownNameError
 from offline_eval.core.records import Case, Response
 from offline_eval.core.registry import Registry
 
@@ -62,17 +61,6 @@ def sort_columns(values: Mapping[str, Any], mapping: Mapping[str, str]) -> Nativ
             row.names[native] = theirs
     row.extra.update((name, value) for name, value in values.items() if name not in taken)
     return row
-
-
-def check_mapping(mapping: Mapping[str, str]) -> None:
-    """Refuse a mapping onto columns that do not exist.
-
-    Raises:
-        UnknownNameError: A left-hand side that is no native column.
-    """
-    for native in mapping:
-        if native not in NATIVE_COLUMNS:
-            raise UnknownNameError("column on the left of --map", native, sorted(NATIVE_COLUMNS))
 
 
 def other_names(native: str) -> list[str]:

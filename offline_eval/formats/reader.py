@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from offline_eval.core.records import Case, Response
-from offline_eval.formats.build import RowError, build_case, build_response, has_case_id, native_columns
-from offline_eval.formats.column_table import NativeColumns, check_mapping
+from offline_eval.formats.build import RowError, build_case, build_response, has_case_id
+from offline_eval.formats.column_map import ColumnMap
+from offline_eval.formats.column_table import NativeColumns
 from offline_eval.formats.problems import Problems, refuse
 from offline_eval.formats.rows import STDIN, Source, read_rows, source_name
 from offline_eval.formats.wording import described, quoted
@@ -14,6 +15,7 @@ from offline_eval.formats.wording import described, quoted
 Built = TypeVar("Built")
 
 DEFAULT_SYSTEM = "system"
+_IN_BOTH = frozenset({"id", "query", "metadata"})  # of the cases' columns: a file of responses may have them too
 _UNKNOWN = "?"  # stands in for a case that could not be read, while the rest of its row is checked
 NO_MAPPING: Mapping[str, str] = {}
 
@@ -31,15 +33,17 @@ def read_cases(
 
     Raises:
         DataError: All bad rows, as `file:line: what is wrong, what is expected`; also for a file without rows.
-        UsageError: An unknown format or native column, or a package that is missing.
+        UsageError: An unknown format, a mapping that names no field or no column, or a package that is missing.
     """
     problems = Problems(source_name(source))
     cases = _Cases()
+    columns = ColumnMap(mapping, fields=Case.model_fields, optional=_IN_BOTH)
 
     def take(row: NativeColumns, line: int) -> None:
         cases.add(build_case(row), line, named=has_case_id(row))
 
-    _each_row(source, problems, take, mapping=mapping, format=format, stream=stream)
+    _each_row(source, problems, take, columns=columns, format=format, stream=stream)
+    columns.check()
     refuse([problems])
     return cases.all()
 
@@ -72,6 +76,7 @@ def read_responses(
     """
     listed: Sequence[Source] = [sources] if isinstance(sources, str | Path) else sources
     responses = _Responses({case.id: case for case in cases})
+    columns = ColumnMap(mapping, fields=Response.model_fields.keys() - _IN_BOTH)
     files = []
     for source in listed:
         problems = Problems(source_name(source))
@@ -86,7 +91,8 @@ def read_responses(
                 _tried(lambda: responses.add(response, f"{where}:{line}"), faults)
             _refuse_row(faults)
 
-        _each_row(source, problems, take, mapping=mapping, format=format, stream=stream)
+        _each_row(source, problems, take, columns=columns, format=format, stream=stream)
+    columns.check()
     refuse(files)
     return responses.all()
 
@@ -121,6 +127,7 @@ def read_combined(
     problems = Problems(source_name(source))
     cases = _Cases()
     responses = _Responses(cases.by_id)
+    columns = ColumnMap(mapping)
 
     def take(row: NativeColumns, line: int) -> None:
         faults: list[str] = []
@@ -131,7 +138,8 @@ def read_combined(
             _tried(lambda: responses.add(response, f"line {line}"), faults)
         _refuse_row(faults)
 
-    _each_row(source, problems, take, mapping=mapping, format=format, stream=stream)
+    _each_row(source, problems, take, columns=columns, format=format, stream=stream)
+    columns.check()
     refuse([problems])
     return cases.all(), responses.all()
 
@@ -141,14 +149,13 @@ def _each_row(
     problems: Problems,
     take: Callable[[NativeColumns, int], None],
     *,
-    mapping: Mapping[str, str],
+    columns: ColumnMap,
     format: str | None,
     stream: IO[Any] | None,
 ) -> None:
-    check_mapping(mapping)
     for row in read_rows(source, problems, format=format, stream=stream):
         try:
-            take(native_columns(row.values, mapping=mapping, text_cells=row.text_cells), row.line)
+            take(columns.sorted_row(row), row.line)
         except RowError as error:
             for fault in error.faults:
                 problems.add(row.line, fault)

@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Literal, NamedTuple
 
 from offline_eval.core.evidence import Evidence, Verdict, VerdictEvidence
+from offline_eval.core.pieces import pieces_of, read_once
 from offline_eval.core.records import Record
 from offline_eval.core.results import Status
 from offline_eval.judge.panel import RoutingRules
@@ -38,7 +39,7 @@ class PanelVerdict(Record):
 
 def verdicts_of(evidence: Sequence[Evidence]) -> list[VerdictEvidence]:
     """The verdicts among a response's evidence."""
-    return [piece for piece in evidence if isinstance(piece, VerdictEvidence)]
+    return list(pieces_of(evidence, VerdictEvidence))
 
 
 class PanelGrades(NamedTuple):
@@ -56,7 +57,7 @@ def panel_grades(evidence: Sequence[Evidence]) -> PanelGrades:
     Args:
         evidence: All of the response's evidence.
     """
-    return _grades(_by_dimension(evidence))
+    return read_once(evidence, PanelGrades, lambda: _grades(_by_dimension(evidence)))
 
 
 def panel_verdict(response_key: str, evidence: Sequence[Evidence], *, rules: RoutingRules) -> PanelVerdict:
@@ -67,7 +68,7 @@ def panel_verdict(response_key: str, evidence: Sequence[Evidence], *, rules: Rou
         rules: What sends it to review.
     """
     by_dimension = _by_dimension(evidence)
-    found = _grades(by_dimension)
+    found = panel_grades(evidence)
     reasons = review_reasons(by_dimension, found.grades, rules=rules)
     return PanelVerdict(
         response_key=response_key,
@@ -128,7 +129,7 @@ def review_reasons(
 
 def _by_dimension(evidence: Sequence[Evidence]) -> dict[str, list[VerdictEvidence]]:
     found: dict[str, list[VerdictEvidence]] = defaultdict(list)
-    for piece in verdicts_of(evidence):
+    for piece in pieces_of(evidence, VerdictEvidence):
         found[piece.dimension].append(piece)
     return found
 

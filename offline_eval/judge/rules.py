@@ -12,12 +12,15 @@ from offline_eval.text.refusal import detect_refusal
 
 _AGAINST_THE_PASSAGES = "faithfulness"
 _AGAINST_THE_TRUTH = ("completeness", "correctness")
+_OTHER = "other_answer"
+_TIE = 2  # place of the tie among the labels of a rubric that compares: first answer, second answer, tie
 
 
-def decide(case: Case, response: Response, rubric: Rubric) -> Verdict | None:
+def decide(case: Case, response: Response, rubric: Rubric, *, other_answer: str | None = None) -> Verdict | None:
     """The verdict, if a rule settles it; None when a judge has to be asked.
 
-    The first rule that fits decides:
+    A rubric that compares two answers has rules of its own, see `decide_pair`; only a failed response fails there too.
+    On one answer, the first rule that fits decides:
 
     1. A failed response fails on every dimension.
     2. A refusal of an unanswerable case is right, and no dimension applies.
@@ -27,9 +30,14 @@ def decide(case: Case, response: Response, rubric: Rubric) -> Verdict | None:
     5. A refusal states nothing to check either. It gets the lowest level when the case is answerable; when nobody said
        which, the judge decides, on all dimensions but faithfulness.
     6. Without any passage text, nothing supports the answer: lowest faithfulness.
+
+    Args:
+        other_answer: The second answer, where the rubric compares two.
     """
     if response.error is not None:
         return _failed(f"system_error: {response.error}")
+    if _OTHER in rubric.sees:
+        return decide_pair(response.answer, other_answer, rubric)
     is_refusal = detect_refusal(response.answer).refused
     if is_refusal and case.answerable is False:
         return _not_applicable("correct_refusal")
@@ -49,6 +57,30 @@ def decide(case: Case, response: Response, rubric: Rubric) -> Verdict | None:
     if is_refusal and case.answerable:
         return _lowest(rubric, "the answer declines an answerable question")
     return None
+
+
+def decide_pair(first: str, second: str | None, rubric: Rubric) -> Verdict | None:
+    """What a rule says about two answers: one without content loses to one with content, and two of them tie.
+
+    Args:
+        first: The answer that the rubric's first label prefers.
+        second: The answer that its second label prefers; None when there is none, and nothing can be compared.
+        rubric: Its third label is the tie; where it has none, two answers without content are not decided by anybody.
+    """
+    if second is None:
+        return _not_applicable("no_other_answer")
+    is_empty = [is_contentless(answer) is not None for answer in (first, second)]
+    if not any(is_empty):
+        return None
+    if not all(is_empty):
+        return _preferred(rubric.labels[is_empty.index(False)], "the other answer has no content")
+    if len(rubric.labels) <= _TIE:
+        return _not_applicable("no_content")
+    return _preferred(rubric.labels[_TIE], "no answer has content")
+
+
+def _preferred(label: str, note: str) -> Verdict:
+    return Verdict(status=Status.SCORED, decided_by="rule", label=label, note=note)
 
 
 def _lowest(rubric: Rubric, note: str) -> Verdict:

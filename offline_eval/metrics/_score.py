@@ -1,9 +1,10 @@
 """Builds scores: a value, or a status with its reason, and nothing in between."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar, cast
 
 from offline_eval.core.evidence import Evidence
+from offline_eval.core.pieces import pieces_of, read_once
 from offline_eval.core.records import Case, Response
 from offline_eval.core.results import Score, Status
 
@@ -52,14 +53,24 @@ def score_with(metric: str, case: Case, response: Response, compute: Callable[[]
 
 def the_piece(evidence: Sequence[Evidence], kind: type[P], **fields: str) -> P:
     """The newest piece of evidence of a kind with these field values; failed when the check was not run."""
-    found = [p for p in evidence if isinstance(p, kind) and all(getattr(p, k) == v for k, v in fields.items())]
+    found = read_once(evidence, (kind, *fields.items()), lambda: _newest(evidence, kind, fields))
+    if found.status is not Status.SCORED:
+        raise NotScored(found.reason, failed=found.status is Status.FAILED)
+    return cast(P, found.piece)
+
+
+class _Newest(NamedTuple):
+    piece: object
+    status: Status
+    reason: str = ""
+
+
+def _newest(evidence: Sequence[Evidence], kind: type[P], fields: Mapping[str, str]) -> _Newest:
+    found = [p for p in pieces_of(evidence, kind) if all(getattr(p, name) == value for name, value in fields.items())]
     if not found:
-        raise NotScored(NOT_CHECKED, failed=True)
-    piece = found[-1]
-    status = getattr(piece, "status", Status.SCORED)
-    if status is not Status.SCORED:
-        raise NotScored(str(getattr(piece, "status_reason", None) or status), failed=status is Status.FAILED)
-    return piece
+        return _Newest(None, Status.FAILED, NOT_CHECKED)
+    status = getattr(found[-1], "status", Status.SCORED)
+    return _Newest(found[-1], status, str(getattr(found[-1], "status_reason", None) or status))
 
 
 def share(flags: Iterable[bool], *, otherwise: str) -> float:

@@ -2,13 +2,17 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
 from statistics import stdev
-from typing import Any
+from typing import Any, TypeVar
 
+from offline_eval.core.diagnosis import Text
 from offline_eval.core.errors import StoreError
 from offline_eval.core.evidence import Evidence, ReasonEvidence, RefusalEvidence, VerdictEvidence
+from offline_eval.core.pieces import Pieces, pieces_of
 from offline_eval.core.protocols import Item
-from offline_eval.core.results import Estimate, Score, Status
+from offline_eval.core.results import Score, Status
 from offline_eval.core.summary import Correlation, RefusalTable, ResponseView, RunSummary
 from offline_eval.judge.panel import Panel
 from offline_eval.judge.routing import PanelVerdict, panel_verdict
@@ -16,25 +20,25 @@ from offline_eval.judge.rubric import load_rubric
 from offline_eval.metrics.panel.total_grade import TotalGrade
 from offline_eval.pipeline.certificate import certification
 from offline_eval.pipeline.certify import stored_tests
-from offline_eval.pipeline.config import RunConfig, case_set_hash, responses_hash
+from offline_eval.pipeline.config import RunConfig
 from offline_eval.pipeline.judge_counts import collapsed_judges, judge_counts
 from offline_eval.pipeline.manifest import manifest_of
 from offline_eval.pipeline.metric_plan import load_metric
 from offline_eval.pipeline.pass_rates import pass_rates, read_error_rates
 from offline_eval.pipeline.plan import FINISHED, pair
-from offline_eval.pipeline.scoring import AnyMetric, score_all, scored_keys
+from offline_eval.pipeline.run_warnings import UNFINISHED, read_stored, unanswered
+from offline_eval.pipeline.scoring import AnyMetric, score_all
+from offline_eval.pipeline.slices import language_of, query_type_of, slice_estimates
 from offline_eval.pipeline.staged import screen_count
+from offline_eval.pipeline.uncollected import name_uncollected
 from offline_eval.stats.association import correlation_matrix
-from offline_eval.stats.estimate import estimate
 from offline_eval.stats.power import LEAST_FOR_A_FORMAL_REPORT, size_advice
 from offline_eval.store.run_file import RunFile
-from offline_eval.text.language import detect_language
-from offline_eval.text.query_type import classify_query
+
+P = TypeVar("P")
 
 WORST_SHOWN = 10
-SLICED_TAGS = 20
 CORRELATION_RESAMPLES = 500  # enough for two digits of an interval; a report should not take long
-_NAMED = 5  # cases named in a warning
 _LOW, _HIGH = TotalGrade.low, TotalGrade.high
 
 
@@ -44,7 +48,7 @@ class Results:
     Args:
         weights: Replaces the panel's weights, for every query type.
         by_expected: Totals from expected grades instead of labels.
-        metrics: Replaces the run's metrics; one whose evidence the run lacks fails as `not_checked`.
+        metrics: Replaces the run's metrics; one whose evidence the run never asked for does not apply.
 
     Raises:
         StoreError: The file holds no run.
@@ -67,16 +71,14 @@ class Results:
         self.refused_attempts = sum(int(body.get("refused_connections", 0)) for body in counted)
         self.is_finished = FINISHED in run_file.committed_batches()
         self.config = RunConfig.model_validate(stored["config"])
-        self.warnings = tuple(stored.get("warnings", ()))
+        self.warnings = read_stored(stored)
         self.error_rates = read_error_rates(stored)
         self.self_tests = stored_tests(run_file)
         self.cases, responses = list(run_file.cases()), list(run_file.responses())
         self.manifest = manifest_of(run_file, cases=self.cases, responses=responses)
         self.items = pair(self.cases, responses)
-        self.cases_hash, self.responses_hash = case_set_hash(self.cases), responses_hash(responses)
-        self.evidence: dict[str, list[Evidence]] = defaultdict(list)
-        for piece in run_file.evidence():
-            self.evidence[piece.response_key].append(piece)
+        self.cases_hash, self.responses_hash = self.manifest.cases_hash, self.manifest.responses_hash
+        self.evidence = _by_response(run_file.evidence())
         self.panel: Panel = self.config.panel
         if weights is not None:
             self.panel = self.panel.model_copy(update={"weights": dict(weights), "weights_by_query_type": {}})
@@ -88,7 +90,8 @@ class Results:
             for item in self.items
         }
         self.metrics: list[AnyMetric] = [self._metric(name) for name in metrics or self.config.metric_names]
-        self.scores: dict[str, dict[str, Score]] = score_all(self.metrics, self.items, self.evidence)
+        found = score_all(self.metrics, self.items, self.evidence)
+        self.scores: dict[str, dict[str, Score]] = name_uncollected(found, self.config)
 
     def _metric(self, name: str) -> AnyMetric:
         if name != TotalGrade.name:
@@ -97,18 +100,33 @@ class Results:
             self.panel.weights, by_query_type=self.panel.weights_by_query_type, by_expected=self.by_expected
         )
 
+    @cached_property
+    def views(self) -> Mapping[str, ResponseView]:
+        """Response key to the response as a person wants to see it, in the items' order."""
+        return {item.response.key: _view(self, item) for item in self.items}
+
     def pieces(self) -> Iterable[Evidence]:
         """All evidence in the order of the items."""
-        for item in self.items:
-            yield from self.evidence[item.response.key]
+        return chain.from_iterable(self.evidence[item.response.key] for item in self.items)
+
+    def of(self, kind: type[P]) -> Iterable[P]:
+        """All evidence of a kind in the order of the items."""
+        return chain.from_iterable(self.evidence[item.response.key].of(kind) for item in self.items)
+
+
+def _by_response(evidence: Iterable[Evidence]) -> Mapping[str, Pieces]:
+    found: dict[str, list[Evidence]] = defaultdict(list)
+    for piece in evidence:
+        found[piece.response_key].append(piece)
+    return defaultdict(Pieces, {key: Pieces(pieces) for key, pieces in found.items()})
 
 
 def summarize(results: Results) -> RunSummary:
     """Everything a report needs, from stored evidence alone."""
-    found = [piece for piece in results.pieces() if isinstance(piece, VerdictEvidence)]
-    views = {item.response.key: response_view(results, item) for item in results.items}
-    review = [view for view in views.values() if view.review_reasons]
-    scored = sorted((v for v in views.values() if v.total is not None), key=lambda v: (v.total, v.response_key))
+    found = list(results.of(VerdictEvidence))
+    views = results.views.values()
+    review = [view for view in views if view.review_reasons]
+    scored = sorted((v for v in views if v.total is not None), key=lambda v: (v.total, v.response_key))
     n = len(results.items)
     return RunSummary(
         run_id=results.run_id,
@@ -119,114 +137,47 @@ def summarize(results: Results) -> RunSummary:
         judges={name: results.config.judges[name] for name in results.panel.examiners},
         engine=results.config.engine,
         dtype=results.config.dtype,
+        encoders_run_in=results.config.encoders_run_in,
         seed=results.config.seed,
         cases_hash=results.cases_hash,
         responses_hash=results.responses_hash,
         n_cases=len(results.cases),
         n_responses=n,
         systems=tuple(_systems(results)),
-        estimates=tuple(_estimates(results)),
+        estimates=tuple(slice_estimates(results.metrics, results.items, results.scores, seed=results.config.seed)),
         labels=_labels(found, results),
         level_names=_level_names(found),
         correlations=tuple(_correlations(results)),
         refusals=tuple(_refusals(results)),
-        judge_counts=tuple(judge_counts(results.pieces(), engine=results.config.engine)),
+        judge_counts=tuple(judge_counts(found, results.of(ReasonEvidence), engine=results.config.engine)),
         n_verdicts=len(found),
         n_failed=sum(piece.verdict.status is Status.FAILED for piece in found),
         n_not_applicable=sum(piece.verdict.status is Status.NOT_APPLICABLE for piece in found),
         by_rule=sum(piece.verdict.decided_by == "rule" for piece in found),
         review=tuple(review),
         review_share=len(review) / n if n else 0.0,
-        review_shares=_review_shares(views.values(), n),
+        review_shares=_review_shares(views, n),
         engines={str(kind): name for kind, name in results.config.engines.items()},
-        screen=None if results.config.screen is None else screen_count(results.pieces()),
+        screen=None if results.config.screen is None else screen_count(found),
         pass_rates=tuple(pass_rates(results.items, results.evidence, results.error_rates)),
-        certification=certification(results.config, results.self_tests, results.pieces()),
+        certification=certification(results.config, results.self_tests, found),
         manifest=results.manifest,
         refused_attempts=results.refused_attempts,
         worst=tuple(scored[:WORST_SHOWN]),
         advice=tuple(_advice(results)),
-        warnings=(
-            *results.warnings,
-            *_unfinished(results),
-            *_unanswered(results),
-            *collapsed_judges(found),
-        ),
+        warnings=tuple(text.en for text in warnings_of(results)),
     )
 
 
-def _unfinished(results: Results) -> list[str]:
-    if results.is_finished:
-        return []
-    return ["the run is not finished: what is missing counts as failed; run the same command again to continue"]
-
-
-def _unanswered(results: Results) -> list[str]:
-    """Cases that a system left out: they are in none of its means, so leaving out hard ones would pay."""
-    if not results.items:
-        return [f"none of {len(results.cases)} cases has a response: nothing was scored"]
-    found = []
-    for system in _systems(results):
-        answered = {item.case.id for item in results.items if item.response.system == system}
-        lacking = [case.id for case in results.cases if case.id not in answered]
-        if lacking:
-            named = ", ".join(lacking[:_NAMED]) + (", …" if len(lacking) > _NAMED else "")
-            found.append(
-                f"{system} has no response for {len(lacking)} of {len(results.cases)} cases ({named}): "
-                "they are in none of its means"
-            )
-    return found
-
-
-def query_type_of(item: Item) -> str:
-    """The case's type, given or classified."""
-    return item.case.query_type or classify_query(item.case.query).type
-
-
-def frequent_tags(items: Sequence[Item]) -> list[str]:
-    """The tags with a slice of their own, sorted: the most frequent ones, since some sets have a tag for every case."""
-    counts = Counter(tag for item in items for tag in set(item.case.tags))
-    return sorted(sorted(counts, key=lambda tag: (-counts[tag], tag))[:SLICED_TAGS])
-
-
-def language_of(item: Item) -> str:
-    """The case's language, given or detected."""
-    return item.case.language or detect_language(item.case.query)
+def warnings_of(results: Results) -> list[Text]:
+    """What to know before trusting the numbers: of the beginning, of the end, and of the verdicts."""
+    unfinished = [] if results.is_finished else [UNFINISHED]
+    collapsed = collapsed_judges(list(results.of(VerdictEvidence)))
+    return [*results.warnings, *unfinished, *unanswered(results.cases, results.items), *collapsed]
 
 
 def _systems(results: Results) -> list[str]:
     return list(dict.fromkeys(item.response.system for item in results.items))
-
-
-def _estimates(results: Results) -> list[Estimate]:
-    """All metrics of all systems, over everything and then by query type, language and tag."""
-    slices: list[tuple[str, list[Item]]] = [("all", results.items)]
-    for name, of in (("query_type", query_type_of), ("language", language_of)):
-        groups: dict[str, list[Item]] = defaultdict(list)
-        for item in results.items:
-            groups[f"{name}={of(item)}"].append(item)
-        slices += sorted(groups.items())
-    slices += [(f"tag={tag}", [i for i in results.items if tag in i.case.tags]) for tag in frequent_tags(results.items)]
-    found = []
-    for group, items in slices:
-        for system in _systems(results):
-            shown = [item for item in items if item.response.system == system]
-            for metric in results.metrics:
-                scores = [results.scores[metric.name][key] for key in scored_keys(metric, shown)]
-                if scores:
-                    found.append(_estimate(metric, scores, seed=results.config.seed, group=group))
-    return found
-
-
-def _estimate(metric: AnyMetric, scores: Sequence[Score], *, seed: int, group: str) -> Estimate:
-    return estimate(
-        scores,
-        low=metric.low,
-        high=metric.high,
-        higher_is_better=metric.higher_is_better,
-        seed=seed,
-        group=group,
-    )
 
 
 def _level_names(found: Sequence[VerdictEvidence]) -> dict[str, str]:
@@ -275,7 +226,7 @@ def _correlations(results: Results) -> list[Correlation]:
 def _refusals(results: Results) -> list[RefusalTable]:
     counts: dict[str, Counter[str]] = {system: Counter() for system in _systems(results)}
     for item in results.items:
-        refusal = next((p for p in results.evidence[item.response.key] if isinstance(p, RefusalEvidence)), None)
+        refusal = next(iter(pieces_of(results.evidence[item.response.key], RefusalEvidence)), None)
         counts[item.response.system][_refusal_cell(item, refusal)] += 1
     return [RefusalTable.model_validate({"system": system, **cells}) for system, cells in counts.items()]
 
@@ -296,8 +247,7 @@ def _review_shares(views: Iterable[ResponseView], n: int) -> dict[str, float]:
     return {rule: count / n for rule, count in sorted(counts.items())}
 
 
-def response_view(results: Results, item: Item) -> ResponseView:
-    """One response as a person wants to see it."""
+def _view(results: Results, item: Item) -> ResponseView:
     key = item.response.key
     verdict, total = results.verdicts[key], results.scores.get(TotalGrade.name, {}).get(key)
     fault = item.response.metadata.get("fault")

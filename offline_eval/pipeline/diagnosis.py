@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from offline_eval.core.diagnosis import FAULTS, TAGS, CaseDiagnosis, Cause, Fault, SystemDiagnosis, Tag, TagCount, Text
 from offline_eval.core.evidence import Evidence
 from offline_eval.core.protocols import Item
-from offline_eval.core.results import Status
-from offline_eval.pipeline.diagnosis_rules import RULES, Lacking, Seen
+from offline_eval.core.results import Score, Status
+from offline_eval.pipeline.diagnosis_rules import NOT_SCORED, RULES, Lacking, Seen
 from offline_eval.pipeline.diagnosis_texts import ADVICE, NAMES, NOT_EXAMINED, PARTS, READINGS
 from offline_eval.stats.intervals import mean_interval
 from offline_eval.stats.undefined import Undefined
@@ -20,12 +20,15 @@ NO_EVIDENCE = "evidence_lacking"
 _PARTS: tuple[Fault, ...] = ("retrieval", "generation")
 
 
-def diagnose(item: Item, evidence: Sequence[Evidence]) -> CaseDiagnosis:
+def diagnose(
+    item: Item, evidence: Sequence[Evidence], *, scores: Mapping[str, Mapping[str, Score]] = NOT_SCORED
+) -> CaseDiagnosis:
     """What went wrong with one response, and which part to mend.
 
     Args:
         item: The response with its case.
         evidence: All of the response's evidence.
+        scores: Metric to response key to score, of what was scored already; all else is computed.
 
     Returns:
         `failed` for a response without an answer, `not_applicable` when no rule that concerns it could be examined.
@@ -33,7 +36,7 @@ def diagnose(item: Item, evidence: Sequence[Evidence]) -> CaseDiagnosis:
     about = {"response_key": item.response.key, "case_id": item.case.id, "system": item.response.system}
     if item.response.error is not None:
         return CaseDiagnosis(**about, status=Status.FAILED, status_reason=item.response.error)
-    seen = Seen(item, evidence)
+    seen = Seen(item, evidence, scores)
     causes, unchecked = [], {}
     for tag, rule in RULES.items():
         try:
@@ -48,13 +51,19 @@ def diagnose(item: Item, evidence: Sequence[Evidence]) -> CaseDiagnosis:
     return CaseDiagnosis(**about, status=Status.SCORED, fault=_fault(causes), causes=tuple(causes), unchecked=unchecked)
 
 
-def diagnose_all(items: Sequence[Item], evidence: Mapping[str, Sequence[Evidence]]) -> list[CaseDiagnosis]:
+def diagnose_all(
+    items: Sequence[Item],
+    evidence: Mapping[str, Sequence[Evidence]],
+    *,
+    scores: Mapping[str, Mapping[str, Score]] = NOT_SCORED,
+) -> list[CaseDiagnosis]:
     """Every response's diagnosis, in the items' order.
 
     Args:
         evidence: Response key to the response's evidence.
+        scores: Metric to response key to score, of what was scored already; all else is computed.
     """
-    return [diagnose(item, evidence.get(item.response.key, ())) for item in items]
+    return [diagnose(item, evidence.get(item.response.key, ()), scores=scores) for item in items]
 
 
 def overall(found: Sequence[CaseDiagnosis], *, seed: int) -> list[SystemDiagnosis]:

@@ -9,10 +9,11 @@ from typing import cast
 
 from offline_eval.core.diagnosis import Cause, Tag, Text
 from offline_eval.core.evidence import ContradictionEvidence, EntailmentEvidence, Evidence, RefusalEvidence
+from offline_eval.core.pieces import pieces_of
 from offline_eval.core.protocols import Item, Metric
 from offline_eval.core.results import Score, Status
 from offline_eval.metrics._score import NotScored
-from offline_eval.metrics.claims._matrix import SUPPORTED, Matrix
+from offline_eval.metrics.claims._matrix import matrix_of
 from offline_eval.pipeline.diagnosis_texts import ADVICE, NAMES, PARTS
 from offline_eval.pipeline.metric_plan import load_metric
 
@@ -24,6 +25,8 @@ COVERED = 0.67  # of the key points: an answer that states fewer leaves out a th
 ON_TOPIC = 0.3  # cosine of the questions an answer would answer with the query
 CITED_RIGHT = 0.5  # of the citations: fewer are more wrong than right
 LOWEST_GRADE = 1.5  # a judge's grade below this is "fail" for most of its judges
+
+NOT_SCORED: Mapping[str, Mapping[str, Score]] = {}
 
 _CONFLICT_WORDS = (
     *("conflict", "contradict", "inconsistent", "differ", "disagree", "whereas", "however", "outdated", "superseded"),
@@ -41,19 +44,27 @@ class Seen:
     Args:
         item: The response with its case; a response that has an answer.
         evidence: All of its evidence.
+        scores: Metric to response key to score, of what was scored already.
     """
 
-    def __init__(self, item: Item, evidence: Sequence[Evidence]) -> None:
+    def __init__(
+        self, item: Item, evidence: Sequence[Evidence], scores: Mapping[str, Mapping[str, Score]] = NOT_SCORED
+    ) -> None:
         self.item = item
         self.evidence = evidence
+        self._known = scores
+        self._key = item.response.key
         self._scores: dict[str, Score] = {}
 
     def score(self, metric: str) -> Score:
         """The response's score on a metric, whether the run asked for it or not."""
         if metric not in self._scores:
-            loaded = cast(Metric, load_metric(metric))  # rules read metrics of single responses
-            self._scores[metric] = loaded.score(self.item.case, self.item.response, self.evidence)
+            self._scores[metric] = self._known.get(metric, {}).get(self._key) or self._computed(metric)
         return self._scores[metric]
+
+    def _computed(self, metric: str) -> Score:
+        loaded = cast(Metric, load_metric(metric))  # rules read metrics of single responses
+        return loaded.score(self.item.case, self.item.response, self.evidence)
 
     def first(self, *metrics: str) -> tuple[str, float]:
         """The first of these metrics that has a value.
@@ -74,7 +85,7 @@ class Seen:
         Raises:
             Lacking: Nobody looked.
         """
-        found = next((piece for piece in self.evidence if isinstance(piece, RefusalEvidence)), None)
+        found = next(iter(pieces_of(self.evidence, RefusalEvidence)), None)
         if found is None:
             raise Lacking("refusal: not_checked")
         return found.refused
@@ -165,7 +176,7 @@ def contradiction_ignored(seen: Seen) -> Cause | None:
     if seen.refused:
         return None
     against = _contradicted_claims(seen)
-    conflicts = next((p.conflicts for p in seen.evidence if isinstance(p, ContradictionEvidence)), None)
+    conflicts = next((piece.conflicts for piece in pieces_of(seen.evidence, ContradictionEvidence)), None)
     if against:
         return _cause(
             "contradiction_ignored",
@@ -296,14 +307,14 @@ RULES: Mapping[Tag, Rule] = {
 
 def _contradicted_claims(seen: Seen) -> int | None:
     """Claims of the answer that some passage contradicts and none supports; None when nobody could tell."""
-    for piece in reversed(seen.evidence):
-        if isinstance(piece, EntailmentEvidence) and (piece.hypotheses, piece.premises) == ("answer", "passages"):
+    for piece in reversed(pieces_of(seen.evidence, EntailmentEvidence)):
+        if (piece.hypotheses, piece.premises) == ("answer", "passages"):
             if piece.status is not Status.SCORED or not any(
                 cell.contradiction is not None for row in piece.rows for cell in row
             ):
                 return None
             try:
-                return sum(Matrix(piece, SUPPORTED).contradicted)
+                return sum(matrix_of(seen.evidence, piece).contradicted)
             except NotScored:
                 return None
     return None

@@ -15,12 +15,12 @@ from offline_eval.core.gate import COVERAGE, REVIEW_LOAD, Gate, GateReport, Gate
 from offline_eval.core.protocols import Item
 from offline_eval.core.results import Interval, Score, Status
 from offline_eval.core.yaml_text import read_yaml
-from offline_eval.pipeline.aggregate import language_of, query_type_of
 from offline_eval.pipeline.compare import refuse_mismatch
 from offline_eval.pipeline.metric_plan import load_metric, needs_panel
 from offline_eval.pipeline.mismatch import mismatches
 from offline_eval.pipeline.scoring import AnyMetric
 from offline_eval.pipeline.sides import Side, counted
+from offline_eval.pipeline.slices import language_of, query_type_of
 from offline_eval.stats.estimate import estimate
 from offline_eval.stats.intervals import bootstrap_mean, mean_interval
 from offline_eval.stats.undefined import Undefined

@@ -4,23 +4,26 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from statistics import mean
 
-from offline_eval.core.evidence import Evidence, ReasonEvidence, VerdictEvidence
+from offline_eval.core.diagnosis import Text
+from offline_eval.core.evidence import ReasonEvidence, VerdictEvidence
 from offline_eval.core.results import Status
 from offline_eval.core.summary import JudgeCount
 
 COLLAPSE_LEAST, COLLAPSE_SHARE = 10, 0.9
 
 
-def judge_counts(evidence: Iterable[Evidence], *, engine: str) -> list[JudgeCount]:
+def judge_counts(
+    verdicts: Iterable[VerdictEvidence], reasons: Iterable[ReasonEvidence], *, engine: str
+) -> list[JudgeCount]:
     """What each judge was asked, how it answered, and what that cost."""
-    verdicts: dict[str, list[VerdictEvidence]] = defaultdict(list)
-    reasons: dict[str, list[ReasonEvidence]] = defaultdict(list)
-    for piece in evidence:
-        if isinstance(piece, VerdictEvidence) and piece.verdict.decided_by == "judge":
-            verdicts[piece.judge].append(piece)
-        elif isinstance(piece, ReasonEvidence):
-            reasons[piece.judge].append(piece)
-    return [_judge_count(judge, pieces, reasons[judge], engine) for judge, pieces in verdicts.items()]
+    judged: dict[str, list[VerdictEvidence]] = defaultdict(list)
+    told: dict[str, list[ReasonEvidence]] = defaultdict(list)
+    for verdict in verdicts:
+        if verdict.verdict.decided_by == "judge":
+            judged[verdict.judge].append(verdict)
+    for reason in reasons:
+        told[reason.judge].append(reason)
+    return [_judge_count(judge, pieces, told[judge], engine) for judge, pieces in judged.items()]
 
 
 def _judge_count(
@@ -44,7 +47,7 @@ def _judge_count(
     )
 
 
-def collapsed_judges(found: Sequence[VerdictEvidence]) -> Iterable[str]:
+def collapsed_judges(found: Sequence[VerdictEvidence]) -> Iterable[Text]:
     """Judges that gave nearly every response the same label on a dimension."""
     labels: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for piece in found:
@@ -53,7 +56,9 @@ def collapsed_judges(found: Sequence[VerdictEvidence]) -> Iterable[str]:
     for (judge, dimension), counts in sorted(labels.items()):
         label, n = counts.most_common(1)[0]
         if counts.total() >= COLLAPSE_LEAST and n / counts.total() > COLLAPSE_SHARE:
-            yield (
-                f"{judge} gave {n} of {counts.total()} responses the same {dimension} label ({label}): "
-                "it does not tell good answers from bad ones, use a larger judge"
+            yield Text(
+                en=f"{judge} gave {n} of {counts.total()} responses the same {dimension} label ({label}): "
+                "it does not tell good answers from bad ones, use a larger judge",
+                zh=f"{judge} 给 {counts.total()} 条回答中的 {n} 条在 {dimension} 维度上打了同一标签（{label}）："
+                "它分不清好坏，请换用更大的评审模型",
             )

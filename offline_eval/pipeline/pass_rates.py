@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from offline_eval.core.evidence import Evidence, VerdictEvidence
+from offline_eval.core.pieces import pieces_of
 from offline_eval.core.protocols import Item
 from offline_eval.core.results import Status
 from offline_eval.core.summary import ErrorRates, PassRate
@@ -49,10 +50,9 @@ def pass_rates(
 
 def _judged(evidence: Sequence[Evidence]) -> Iterator[VerdictEvidence]:
     """Verdicts that examiners gave or owe; an arbiter is asked about disputes alone, which are not like the rest."""
-    for piece in evidence:
-        if not isinstance(piece, VerdictEvidence) or piece.role != "examiner":
-            continue
-        if piece.verdict.decided_by == "judge" and piece.verdict.status is not Status.NOT_APPLICABLE:
+    for piece in pieces_of(evidence, VerdictEvidence):
+        is_asked = piece.role == "examiner" and piece.verdict.decided_by == "judge"
+        if is_asked and piece.verdict.status is not Status.NOT_APPLICABLE:
             yield piece
 
 

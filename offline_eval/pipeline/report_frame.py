@@ -8,10 +8,11 @@ from offline_eval.core.evidence import VerdictEvidence
 from offline_eval.core.response_detail import CurvePoint, MetricCard, Reliability, ReportFrame
 from offline_eval.core.summary import RunSummary
 from offline_eval.metrics.panel.total_grade import TotalGrade
-from offline_eval.pipeline.aggregate import Results, frequent_tags, language_of, summarize
+from offline_eval.pipeline.aggregate import Results, summarize, warnings_of
 from offline_eval.pipeline.diagnosis import diagnose_all, overall
 from offline_eval.pipeline.metric_plan import METRICS
 from offline_eval.pipeline.scoring import AnyMetric
+from offline_eval.pipeline.slices import frequent_tags, language_of
 from offline_eval.stats.calibration import calibration_error, reliability_bins
 from offline_eval.stats.intervals import wilson
 from offline_eval.stats.undefined import Undefined
@@ -35,7 +36,8 @@ def report_frame(results: Results, *, summary: RunSummary | None = None, labels:
         summary: Of the results, where it was made already.
         labels: What people said; without them there is no reliability curve.
     """
-    ordering, diagnoses = _ordering(results), diagnose_all(results.items, results.evidence)
+    ordering = _ordering(results)
+    diagnoses = diagnose_all(results.items, results.evidence, scores=results.scores)
     return ReportFrame(
         summary=summary or summarize(results),
         metrics=tuple(_card(metric) for metric in results.metrics),
@@ -47,6 +49,7 @@ def report_frame(results: Results, *, summary: RunSummary | None = None, labels:
         tags_left_out=len({tag for item in results.items for tag in item.case.tags})
         - len(frequent_tags(results.items)),
         histograms={} if ordering is None else _histograms(results, ordering),
+        warnings=tuple(warnings_of(results)),
         language="zh" if 2 * sum(language_of(item) == "zh" for item in results.items) > len(results.items) else "en",
     )
 
@@ -107,8 +110,8 @@ def reliability(results: Results, labels: Labels) -> Sequence[Reliability]:
         labels: What people said about responses of this run; others are ignored.
     """
     pairs: dict[tuple[str, str], tuple[list[float], list[int]]] = {}
-    for piece in results.pieces():
-        if not isinstance(piece, VerdictEvidence) or piece.role != "examiner" or not piece.verdict.probabilities:
+    for piece in results.of(VerdictEvidence) if labels else ():
+        if piece.role != "examiner" or not piece.verdict.probabilities:
             continue
         grade = labels.get((piece.response_key, piece.dimension))
         if grade is None:

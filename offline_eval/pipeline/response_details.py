@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from offline_eval.core.diagnosis import CaseDiagnosis
 from offline_eval.core.evidence import (
+    Claim,
     ClaimsEvidence,
     ContradictionEvidence,
     EntailmentEvidence,
@@ -17,6 +18,7 @@ from offline_eval.core.evidence import (
     Support,
     VerdictEvidence,
 )
+from offline_eval.core.pieces import pieces_of
 from offline_eval.core.protocols import Item
 from offline_eval.core.response_detail import (
     ClaimDetail,
@@ -29,7 +31,7 @@ from offline_eval.core.response_detail import (
 )
 from offline_eval.core.results import Status
 from offline_eval.metrics.claims._matrix import SUPPORTED
-from offline_eval.pipeline.aggregate import Results, response_view
+from offline_eval.pipeline.aggregate import Results
 from offline_eval.text.sentences import split_sentences
 
 _LONG = 20_000  # characters; in a longer text no nearest sentence is looked for
@@ -44,13 +46,13 @@ def response_details(results: Results, frame: ReportFrame) -> Iterator[ResponseD
 def response_detail(results: Results, item: Item, *, diagnosis: CaseDiagnosis | None) -> ResponseDetail:
     """Everything about one response."""
     key = item.response.key
-    evidence = results.evidence.get(key, [])
+    evidence = results.evidence[key]
     claims = claim_details(evidence, "answer", "passages")
     scores = {name: found[key] for name, found in results.scores.items() if key in found}
-    refusal = next((piece for piece in evidence if isinstance(piece, RefusalEvidence)), None)
-    conflicts = next((piece.conflicts for piece in evidence if isinstance(piece, ContradictionEvidence)), ())
+    refusal = next(iter(pieces_of(evidence, RefusalEvidence)), None)
+    conflicts = next((piece.conflicts for piece in pieces_of(evidence, ContradictionEvidence)), ())
     return ResponseDetail(
-        view=response_view(results, item),
+        view=results.views[key],
         tags=item.case.tags,
         answerable=item.case.answerable,
         refused=None if refusal is None else refusal.refused,
@@ -70,7 +72,7 @@ def response_detail(results: Results, item: Item, *, diagnosis: CaseDiagnosis | 
 
 def claim_details(evidence: Sequence[Evidence], source: str, premises: str) -> tuple[ClaimDetail, ...]:
     """The claims of a text, each with the best support among the premises."""
-    claims = next((p.claims for p in evidence if isinstance(p, ClaimsEvidence) and p.source == source), ())
+    claims = _claims(evidence, source)
     matrix = _matrix(evidence, source, premises)
     found = []
     for number, claim in enumerate(claims):
@@ -81,8 +83,12 @@ def claim_details(evidence: Sequence[Evidence], source: str, premises: str) -> t
 
 
 def _matrix(evidence: Sequence[Evidence], source: str, premises: str) -> EntailmentEvidence | None:
-    pieces = [p for p in evidence if isinstance(p, EntailmentEvidence)]
+    pieces = pieces_of(evidence, EntailmentEvidence)
     return next((p for p in pieces if p.hypotheses == source and p.premises == premises), None)
+
+
+def _claims(evidence: Sequence[Evidence], source: str) -> Sequence[Claim]:
+    return next((piece.claims for piece in pieces_of(evidence, ClaimsEvidence) if piece.source == source), ())
 
 
 def _claim(text: str, row: Sequence[Support], *, reason: str | None, numbered: bool) -> ClaimDetail:
@@ -102,14 +108,13 @@ def _state(row: Sequence[Support], support: float) -> ClaimState:
 
 
 def _answer_marks(evidence: Sequence[Evidence], details: Sequence[ClaimDetail]) -> Iterator[Mark]:
-    claims = next((p.claims for p in evidence if isinstance(p, ClaimsEvidence) and p.source == "answer"), ())
-    for number, (claim, detail) in enumerate(zip(claims, details, strict=True), 1):
+    for number, (claim, detail) in enumerate(zip(_claims(evidence, "answer"), details, strict=True), 1):
         if claim.start is not None and claim.end is not None:
             yield Mark(start=claim.start, end=claim.end, kind="claim", label=str(number), state=detail.state)
 
 
 def _passages(item: Item, evidence: Sequence[Evidence], claims: Sequence[ClaimDetail]) -> Iterator[PassageDetail]:
-    quotes = [p for p in evidence if isinstance(p, ReasonEvidence) and p.quote and p.quote_verbatim]
+    quotes = [p for p in pieces_of(evidence, ReasonEvidence) if p.quote and p.quote_verbatim]
     matrix = _matrix(evidence, "answer", "passages")
     judged = item.case.relevant_passages
     for number, passage in enumerate(item.response.passages, 1):
@@ -162,10 +167,8 @@ def _overlap(wanted: set[str], found: set[str]) -> float:
 
 
 def _judgements(evidence: Sequence[Evidence]) -> Iterator[Judgement]:
-    reasons = {(p.dimension, p.judge, p.role): p for p in evidence if isinstance(p, ReasonEvidence)}
-    for piece in evidence:
-        if not isinstance(piece, VerdictEvidence):
-            continue
+    reasons = {(p.dimension, p.judge, p.role): p for p in pieces_of(evidence, ReasonEvidence)}
+    for piece in pieces_of(evidence, VerdictEvidence):
         verdict = piece.verdict
         why = reasons.get((piece.dimension, piece.judge, "examiner" if piece.role == "screen" else piece.role))
         is_told = why is not None and why.status is Status.SCORED

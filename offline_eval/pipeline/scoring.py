@@ -21,7 +21,7 @@ def score_all(
     Returns:
         Metric to key to score; the key is the response's, or system and case for a group metric.
     """
-    found = {m.name: _scores(m, items, evidence) for m in metrics if not isinstance(m, GroupMetric)}
+    found = _scores([metric for metric in metrics if not isinstance(metric, GroupMetric)], items, evidence)
     for metric in metrics:
         if isinstance(metric, GroupMetric):
             base = found.get(metric.of or "") or _scores_of(metric, items, evidence)
@@ -31,12 +31,27 @@ def score_all(
 
 def scored_keys(metric: AnyMetric, items: Sequence[Item]) -> list[str]:
     """The keys under which a metric has scores for these items, each once."""
+    return list(dict.fromkeys(keys_of(metric, items)))
+
+
+def keys_of(metric: AnyMetric, items: Sequence[Item]) -> list[str]:
+    """Each item's key among a metric's scores; a group's items share one."""
     of = _group_key if isinstance(metric, GroupMetric) else _key
-    return list(dict.fromkeys(of(item) for item in items))
+    return [of(item) for item in items]
 
 
-def _scores(metric: Metric, items: Sequence[Item], evidence: Mapping[str, Sequence[Evidence]]) -> dict[str, Score]:
-    return {_key(item): metric.score(item.case, item.response, evidence.get(_key(item), ())) for item in items}
+def _scores(
+    metrics: Sequence[Metric], items: Sequence[Item], evidence: Mapping[str, Sequence[Evidence]]
+) -> dict[str, dict[str, Score]]:
+    """One response after the other, so that its evidence is still near when the next metric reads it."""
+    found: dict[str, dict[str, Score]] = {metric.name: {} for metric in metrics}
+    pairs = [(metric.score, found[metric.name]) for metric in metrics]
+    for item in items:
+        key = _key(item)
+        pieces = evidence.get(key, ())
+        for score, scores in pairs:
+            scores[key] = score(item.case, item.response, pieces)
+    return found
 
 
 def _scores_of(
@@ -44,7 +59,7 @@ def _scores_of(
 ) -> dict[str, Score]:
     """Scores of the metric a group metric compares, which was not asked for itself."""
     base = None if group_metric.of is None else load_metric(group_metric.of)
-    return {} if base is None or isinstance(base, GroupMetric) else _scores(base, items, evidence)
+    return {} if base is None or isinstance(base, GroupMetric) else _scores([base], items, evidence)[base.name]
 
 
 def _group_scores(metric: GroupMetric, items: Sequence[Item], base: Mapping[str, Score]) -> dict[str, Score]:

@@ -4,18 +4,18 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from offline_eval.checks.screen import DIMENSION
-from offline_eval.core.evidence import Evidence, VerdictEvidence
+from offline_eval.core.evidence import VerdictEvidence
 from offline_eval.core.results import Interval
 from offline_eval.core.summary import ScreenCount
 from offline_eval.stats.intervals import wilson
 
 
-def screen_count(evidence: Iterable[Evidence]) -> ScreenCount:
+def screen_count(verdicts: Iterable[VerdictEvidence]) -> ScreenCount:
     """Count what the screen settled, and compare where a judge was asked all the same."""
     screened: dict[str, float | None] = {}
     judged: dict[str, list[float | None]] = defaultdict(list)
-    for piece in evidence:
-        if isinstance(piece, VerdictEvidence) and piece.dimension == DIMENSION:
+    for piece in verdicts:
+        if piece.dimension == DIMENSION:
             if piece.role == "screen":
                 screened[piece.response_key] = piece.verdict.grade
             elif piece.verdict.decided_by == "judge":

@@ -1,31 +1,36 @@
 """Users' feedback as sections: how satisfied they are, and which metrics move with them."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from offline_eval.core.user_feedback import FeedbackReport, Following, Satisfaction
+from offline_eval.report.html_texts import Language, Words
 from offline_eval.report.numbers import interval_text, three
 from offline_eval.report.sections import Section
 
 
-def feedback_sections(report: FeedbackReport) -> list[Section]:
-    """Everything a feedback report says."""
+def feedback_sections(report: FeedbackReport, *, language: Language = "en") -> list[Section]:
+    """Everything a feedback report says.
+
+    Args:
+        language: Of the words around the figures.
+    """
+    words = Words(language).feedback
     drifting = [row for row in report.following if row.drifts]
     names = ", ".join(f"{row.metric} ({row.system})" for row in drifting)
-    lines = [
-        "Spearman's correlation of a response's value with its thumb, 95 % interval; turned so that more is closer to "
-        "users. Each interval stands for itself: of twenty unrelated metrics one would seem to follow or oppose them",
-        f"do not stand for users here: {names}" if drifting else "every metric follows the users",
-    ]
-    against = f" (earlier run {report.earlier_run})" if report.earlier_run else ""
+    lines = (words["rule"], words["drifting"].format(metrics=names) if drifting else words["all_follow"])
+    against = words["earlier"].format(run=report.earlier_run) if report.earlier_run else ""
     return [
         Section(
-            title=f"User satisfaction, run {report.run_id}",
-            columns=("system", "thumbs up", "up", "down", "neutral", "responses"),
+            title=words["title"].format(run=report.run_id),
+            columns=tuple(words["columns"]),
             rows=tuple(_satisfaction(row) for row in report.satisfaction),
         ),
         Section(
-            title=f"Metrics against users{against}",
-            columns=("metric", "system", "correlation", "responses", "unscored", "earlier", "change", "reading"),
-            rows=tuple(_following(row) for row in report.following),
-            lines=tuple(lines),
+            title=words["following"].format(against=against),
+            columns=tuple(words["following_columns"]),
+            rows=tuple(_following(row, words) for row in report.following),
+            lines=lines,
         ),
     ]
 
@@ -35,7 +40,7 @@ def _satisfaction(row: Satisfaction) -> tuple[str, ...]:
     return row.system, share, str(row.up), str(row.down), str(row.neutral), str(row.n_responses)
 
 
-def _following(row: Following) -> tuple[str, ...]:
+def _following(row: Following, words: Mapping[str, Any]) -> tuple[str, ...]:
     value = (
         f"– ({row.reason})" if row.correlation is None else f"{three(row.correlation)} {interval_text(row.interval)}"
     )
@@ -47,5 +52,5 @@ def _following(row: Following) -> tuple[str, ...]:
         str(row.n_unscored),
         "–" if row.earlier is None else three(row.earlier),
         interval_text(row.change),
-        row.reading + (", fell" if row.fell else "") + (" ⚠" if row.drifts else ""),
+        words["readings"][row.reading] + (words["fell"] if row.fell else "") + (" ⚠" if row.drifts else ""),
     )

@@ -1,10 +1,12 @@
 """A history as sections and drawings: one column a series, a line broken wherever the measurement itself changed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 from offline_eval.core.history import History, RunPoint, Series
 from offline_eval.core.results import Estimate
+from offline_eval.report.html_texts import Language, Words
 from offline_eval.report.numbers import estimate_text, interval_text, three
 from offline_eval.report.page import Figure
 from offline_eval.report.sections import Section
@@ -15,17 +17,28 @@ _GAP, _BREAK = "·", "│"
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 640, 180, 48, 16, 12, 28
 
 
-def history_sections(history: History) -> list[Section]:
-    """The trend of every metric, then its table, then the marks and what could not be read."""
-    found = [_overview(history), _trends(history)]
-    found += [_table(history, system) for system in dict.fromkeys(series.system for series in history.series)]
+def history_sections(history: History, *, language: Language = "en") -> list[Section]:
+    """The trend of every metric, then its table, then the marks and what could not be read.
+
+    Args:
+        language: Of the words around the figures.
+    """
+    t = Words(language)
+    found = [_overview(history, t), _trends(history, t.history)]
+    systems = dict.fromkeys(series.system for series in history.series)
+    found += [_table(history, system, t.history) for system in systems]
     return [section for section in found if section.rows or section.lines]
 
 
-def figures(history: History) -> list[Figure]:
-    """One plot a series."""
+def figures(history: History, *, language: Language = "en") -> list[Figure]:
+    """One plot a series.
+
+    Args:
+        language: Of the words in the plots.
+    """
+    t = Words(language)
     return [
-        Figure(title=f"{one.metric}: {one.system}", svg=_plot(one, history.runs))
+        Figure(title=t.history["figure"].format(metric=one.metric, system=one.system), svg=_plot(one, history.runs, t))
         for one in history.series
         if one.points
     ]
@@ -48,7 +61,13 @@ def _bar(value: float, series: Series) -> str:
     return _BARS[min(len(_BARS) - 1, max(0, int(share * len(_BARS))))]
 
 
-def _overview(history: History) -> Section:
+def history_title(history: History, *, language: Language = "en") -> str:
+    """What the history is called, in the reader's language."""
+    return str(Words(language).history["title"].format(folder=history.folder))
+
+
+def _overview(history: History, t: Words) -> Section:
+    words = t.history
     rows = tuple(
         (
             str(place),
@@ -56,27 +75,28 @@ def _overview(history: History) -> Section:
             run.changed,
             ", ".join(run.systems) if run.problem is None else "–",
             str(run.n_cases) if run.problem is None else "–",
-            "; ".join(run.changes) if run.problem is None else f"cannot be read: {run.problem}",
+            _changes(run, t) if run.problem is None else words["unreadable"].format(problem=run.problem),
         )
         for place, run in enumerate(history.runs, 1)
     )
-    lines = () if history.runs else (f"there are no runs in {history.folder}",)
-    columns = ("no.", "run", "written", "systems", "cases", "changed since the run before")
-    return Section(title=f"History of {history.folder}", columns=columns, rows=rows, lines=lines)
+    lines = () if history.runs else (words["empty"].format(folder=history.folder),)
+    title = words["title"].format(folder=history.folder)
+    return Section(title=title, columns=tuple(words["columns"]), rows=rows, lines=lines)
 
 
-def _trends(history: History) -> Section:
+def _changes(run: RunPoint, t: Words) -> str:
+    """`test set: …` with what changed in the reader's language."""
+    parts = [change.partition(": ") for change in run.changes]
+    return "; ".join(f"{t.named('differing', what)}{colon}{detail}" for what, colon, detail in parts)
+
+
+def _trends(history: History, words: Mapping[str, Any]) -> Section:
     rows = tuple(
         (one.metric, one.system, sparkline(one, len(history.runs)), _last(one), _since(one)) for one in history.series
     )
-    lines = (
-        f"one mark a run, within the metric's range; {_GAP} no value; {_BREAK} test set, judge or rubric changed: "
-        "values on both sides of it are no trend",
-        "since the change: last less first value since then; the runs are not paired here, `compare` says whether a "
-        "difference is more than chance",
-    )
-    columns = ("metric", "system", "trend", "last", "since the change")
-    return Section(title="Trends", columns=columns, rows=rows, lines=lines if rows else ())
+    lines = (words["marks"].format(gap=_GAP, mark=_BREAK), words["since"])
+    columns = tuple(words["trend_columns"])
+    return Section(title=words["trends"], columns=columns, rows=rows, lines=lines if rows else ())
 
 
 def _last(series: Series) -> str:
@@ -90,7 +110,7 @@ def _since(series: Series) -> str:
     return "–" if len(values) < 2 else f"{'+' if values[-1] > values[0] else ''}{three(values[-1] - values[0])}"
 
 
-def _table(history: History, system: str) -> Section:
+def _table(history: History, system: str, words: Mapping[str, Any]) -> Section:
     shown = [one for one in history.series if one.system == system]
     cells = {one.metric: dict(one.points) for one in shown}
     rows = tuple(
@@ -99,10 +119,10 @@ def _table(history: History, system: str) -> Section:
         if any(place in cells[one.metric] for one in shown)
     )
     return Section(
-        title=f"Values: {system}",
-        columns=("no.", "run", *(one.metric for one in shown)),
+        title=words["values"].format(system=system),
+        columns=(*words["value_columns"], *(one.metric for one in shown)),
         rows=rows,
-        lines=("value [95 % interval] scored/all",) if rows else (),
+        lines=(words["cells"],) if rows else (),
     )
 
 
@@ -110,10 +130,11 @@ def _cell(found: Estimate | None) -> str:
     return "–" if found is None else estimate_text(found)
 
 
-def _plot(series: Series, runs: Sequence[RunPoint]) -> str:
+def _plot(series: Series, runs: Sequence[RunPoint], t: Words) -> str:
     """A line with whiskers; broken, with a dashed mark, wherever the measurement changed."""
-    title = f"{series.metric} of {series.system} over {len(runs)} runs"
-    parts = [_axis(series), *(_mark(place, len(runs), runs[place]) for place in series.breaks)]
+    words = t.history
+    title = words["plot"].format(metric=series.metric, system=series.system, n=len(runs))
+    parts = [_axis(series, words), *(_mark(place, len(runs), _changes(runs[place], t)) for place in series.breaks)]
     segment: list[str] = []
     for place, found in series.points:
         if place in series.breaks:
@@ -125,7 +146,9 @@ def _plot(series: Series, runs: Sequence[RunPoint]) -> str:
         segment.append(f"{x:.1f},{y:.1f}")
         parts.append(_point(found, x, series))
     parts.append(_line(segment))
-    described = "; ".join(f"run {place + 1}: {estimate_text(found)}" for place, found in series.points)
+    described = "; ".join(
+        words["point"].format(place=place + 1, value=estimate_text(found)) for place, found in series.points
+    )
     return (
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" '
         f'xmlns="http://www.w3.org/2000/svg"><title>{_text(title)}</title><desc>{_text(described)}</desc>'
@@ -144,7 +167,7 @@ def _point(found: Estimate, x: float, series: Series) -> str:
     return f"{whisker}{circle}<title>{_text(shown)}</title></circle>"
 
 
-def _axis(series: Series) -> str:
+def _axis(series: Series, words: Mapping[str, Any]) -> str:
     bottom = _HEIGHT - _BOTTOM
     ticks = [(series.low + share * (series.high - series.low)) for share in (0.0, 0.5, 1.0)]
     lines = "".join(
@@ -153,17 +176,17 @@ def _axis(series: Series) -> str:
         f"{_text(three(tick))}</text>"
         for tick in ticks
     )
-    return f'{lines}<text x="{_LEFT}" y="{bottom + 18}">oldest</text>' + (
-        f'<text x="{_WIDTH - _RIGHT}" y="{bottom + 18}" text-anchor="end">newest</text>'
+    return f'{lines}<text x="{_LEFT}" y="{bottom + 18}">{_text(words["oldest"])}</text>' + (
+        f'<text x="{_WIDTH - _RIGHT}" y="{bottom + 18}" text-anchor="end">{_text(words["newest"])}</text>'
     )
 
 
-def _mark(place: int, n: int, run: RunPoint) -> str:
+def _mark(place: int, n: int, changes: str) -> str:
     half = (_WIDTH - _LEFT - _RIGHT) / max(1, n - 1) / 2
     x = _x(place, n) - (half if n > 1 else 0)
     return (
         f'<line class="change" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}">'
-        f"<title>{_text('; '.join(run.changes))}</title></line>"
+        f"<title>{_text(changes)}</title></line>"
     )
 
 

@@ -1,26 +1,27 @@
 """A run as one HTML file that needs nothing else: no network, no other file, and for what matters no script.
 
 Why a template engine: every value that reaches the page passes one gate, which cuts what is too long, makes unseen
-characters visible and escapes the rest, so that no field of a data set can become markup.
+characters visible and escapes the rest, so that no field of a data set can become markup. The gate escapes in every
+template; those that are drawn once are escaped by the engine as well, which leaves alone what the gate let through.
 """
 
 import base64
 import hashlib
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import chain, islice
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from offline_eval.core.response_detail import ReportFrame, ResponseDetail
 from offline_eval.report import html_judges
 from offline_eval.report.html_case import case_view, short
 from offline_eval.report.html_list import MOST_BYTES, response_list
-from offline_eval.report.html_marks import cut
+from offline_eval.report.html_marks import LONGEST_TEXT, cut
 from offline_eval.report.html_scores import Scores
 from offline_eval.report.html_texts import Language, Words
 from offline_eval.report.html_trust import trust
@@ -29,6 +30,8 @@ from offline_eval.report.visible import visible
 
 WORST_SHOWN = 10
 _TAB = "    "
+_SHORT = 60
+_DRAWN_OFTEN = "case.html"  # escaping what the gate escaped once more would take long over thousands of cases
 _CLUSTERS = re.compile(r" over [\d,]+ clusters")  # their number differs by metric and is beside every mean
 
 
@@ -85,7 +88,7 @@ def _sections(frame: ReportFrame, t: Words) -> dict[str, Any]:
         "scores": scores.metric_groups(),
         "slices": scores.slices(),
         "histograms": scores.histograms(),
-        "warnings": summary.warnings,
+        "warnings": [t.said(text) for text in frame.warnings],
         "methods": sorted({_CLUSTERS.sub("", interval.method) for interval in intervals}),
         "correlations": html_judges.correlations(summary, t),
         "judges": html_judges.judges(summary),
@@ -127,9 +130,9 @@ def _filters(choices: dict[str, list[str]], t: Words) -> list[tuple[str, str, li
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("offline_eval.report"),
-        autoescape=True,
+        autoescape=lambda name: name != _DRAWN_OFTEN,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_gate,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -137,13 +140,27 @@ def _environment() -> Environment:
     return environment
 
 
-def _shown(value: object) -> object:
-    """The gate: what is ours passes, everything else is cut and made visible; then the engine escapes it."""
-    if not isinstance(value, str) or isinstance(value, Markup):
+def _gate(value: object) -> object:
+    """What is ours passes; everything else is cut, made visible and escaped."""
+    if type(value) is str:
+        return _short_shown(value) if len(value) <= _SHORT else _shown(value)
+    if isinstance(value, Markup | int):
         return value
-    text, left_out = cut(value)
-    lines = text.replace("\r\n", "\n").replace("\t", _TAB).split("\n")
-    return "\n".join(visible(line) for line in lines) + (f"… (+{left_out:,})" if left_out else "")
+    return _shown(value) if isinstance(value, str) else escape(value)
+
+
+@lru_cache(maxsize=4096)
+def _short_shown(text: str) -> Markup:
+    """Names, numbers and labels come again with every case."""
+    return _shown(text)
+
+
+def _shown(text: str) -> Markup:
+    if text.isprintable() and len(text) <= LONGEST_TEXT:
+        return escape(text)
+    kept, left_out = cut(text)
+    lines = kept.replace("\r\n", "\n").replace("\t", _TAB).split("\n")
+    return escape("\n".join(visible(line) for line in lines) + (f"… (+{left_out:,})" if left_out else ""))
 
 
 @cache

@@ -34,6 +34,8 @@ def pieces(text: str, marks: Sequence[Mark]) -> list[Piece]:
     Returns:
         Pieces that make up the text when put together.
     """
+    if not marks:
+        return [Piece(text, (), ())] if text else []
     inside = [_within(mark, len(text)) for mark in marks if mark.start < min(mark.end, len(text))]
     opening = sorted(inside, key=lambda mark: mark.start)
     cuts = sorted({0, len(text), *(mark.start for mark in inside), *(mark.end for mark in inside)})
@@ -56,4 +58,4 @@ def cut(text: str, limit: int = LONGEST_TEXT) -> tuple[str, int]:
 
 
 def _within(mark: Mark, length: int) -> Mark:
-    return mark if mark.end <= length else mark.model_copy(update={"end": length})
+    return mark if mark.end <= length else mark._replace(end=length)

@@ -50,6 +50,7 @@ def _manifest(summary: RunSummary, t: Words) -> list[tuple[str, str]]:
     judges = "; ".join(f"{dimension}: {', '.join(names)}" for dimension, names in summary.judges.items())
     weights = ", ".join(f"{name} {weight:g}" for name, weight in summary.weights.items())
     checks = ", ".join(f"{name} ({kind})" for kind, name in summary.engines.items())
+    checks += f"; {summary.encoders_run_in}" if summary.encoders_run_in else ""
     found = [
         (names["run"], summary.run_id),
         (names["cases"], summary.cases_hash[:_DIGITS]),

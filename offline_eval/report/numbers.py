@@ -1,11 +1,19 @@
 """Numbers for people: three significant digits, an interval beside every mean, the count beside every interval."""
 
+from functools import lru_cache
+
 from offline_eval.core.results import Estimate, Interval
 
 
 def three(value: float) -> str:
     """Three significant digits, without exponent for the usual sizes."""
-    if value == 0 or 1e-4 <= abs(value) < 1e4:
+    return _three(value) if value else f"{value:g}"  # two zeros are equal and not written alike
+
+
+@lru_cache(maxsize=4096)
+def _three(value: float) -> str:
+    """Most of a report's numbers come again and again."""
+    if 1e-4 <= abs(value) < 1e4:
         return f"{float(f'{value:.3g}'):g}"
     return f"{value:.2e}"
 

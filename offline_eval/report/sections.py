@@ -57,7 +57,8 @@ def _overview(summary: RunSummary) -> Section:
             f"{summary.n_failed} failed ({percent(summary.failed_share)} of those that apply)",
         ]
     if summary.engines:
-        lines.append("checks ask: " + ", ".join(f"{name} ({kind})" for kind, name in summary.engines.items()))
+        asked = ", ".join(f"{name} ({kind})" for kind, name in summary.engines.items())
+        lines.append(f"checks ask: {asked}" + (f"; in {summary.encoders_run_in}" if summary.encoders_run_in else ""))
     return Section(
         title=f"Run {summary.run_id}",
         lines=(

@@ -88,14 +88,7 @@ def collect_runs(
         searched = _checked(index, questions)
         notes.extend(_notes(searched, questions, request))
         for name in request.retrievers:
-            retriever = open_retriever(
-                name,
-                searched,
-                embedder=embedder,
-                weights=request.weights,
-                scorer=scorer,
-                rerank_depth=request.rerank_depth,
-            )
+            retriever = _opened(name, searched, request, embedder=embedder, scorer=scorer)
             told = partial(tell, f"searching {name}")
             run = run_retriever(retriever, questions.queries, k=request.depth, progress=told)
             notes.extend(_rerank_notes(retriever))
@@ -106,6 +99,24 @@ def collect_runs(
     for run in runs:
         _refuse_foreign_ids(run, questions)
     return Collected(runs=tuple(runs), level=level, notes=tuple(notes))
+
+
+def _opened(
+    name: str,
+    index: Index,
+    request: RunRequest,
+    *,
+    embedder: Callable[[], Embedder],
+    scorer: Callable[[], PairScorer] | None,
+) -> Retriever:
+    return open_retriever(
+        name,
+        index,
+        embedder=embedder,
+        weights=request.weights,
+        scorer=scorer,
+        rerank_depth=request.rerank_depth,
+    )
 
 
 def _refuse_foreign_ids(run: RetrievalRun, questions: Questions) -> None:

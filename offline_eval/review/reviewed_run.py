@@ -10,7 +10,8 @@ from offline_eval.core.protocols import Item
 from offline_eval.core.records import Passage, Record, as_json, query_of
 from offline_eval.judge.routing import verdicts_of
 from offline_eval.judge.rubric import Rubric, load_rubric
-from offline_eval.pipeline.aggregate import Results, language_of, query_type_of
+from offline_eval.pipeline.aggregate import Results
+from offline_eval.pipeline.slices import language_of, query_type_of
 from offline_eval.review.queue import Candidate
 
 PANEL = "panel"

@@ -1,6 +1,7 @@
 """Correlations, undefined rather than NaN on constant data: do two dimensions, or a judge and a person, rank alike?"""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from math import hypot
 from typing import Literal
@@ -10,9 +11,9 @@ import numpy as np
 from offline_eval.core.errors import UnknownNameError
 from offline_eval.core.records import Record
 from offline_eval.core.results import Interval
-from offline_eval.stats.arrays import Floats, check_equal_lengths, finite
-from offline_eval.stats.intervals import LEVEL, RESAMPLES
-from offline_eval.stats.measured import Measured, measure
+from offline_eval.stats.arrays import Floats, Ints, check_equal_lengths, finite
+from offline_eval.stats.intervals import LEVEL, RESAMPLES, bootstrap
+from offline_eval.stats.measured import Measured, measure, measured
 from offline_eval.stats.undefined import Undefined
 
 REDUNDANT_ABOVE = 0.8
@@ -133,14 +134,40 @@ def correlation_matrix(
         raise UnknownNameError("correlation", method, list(COEFFICIENTS))
     lengths = {name: len(values) for name, values in columns.items()}
     check_equal_lengths(lengths if clusters is None else {**lengths, "clusters": len(clusters)})
+    measured_by = _spearman_measured if method == "spearman" else partial(measure, COEFFICIENTS[method])
     entries = []
     for first, second in combinations(columns, 2):
         both = [i for i, (a, b) in enumerate(zip(columns[first], columns[second], strict=True)) if None not in (a, b)]
         arrays = [np.array([columns[name][i] for i in both], dtype=np.float64) for name in (first, second)]
         kept = None if clusters is None else [clusters[i] for i in both]
-        found = measure(COEFFICIENTS[method], arrays, clusters=kept, seed=seed, resamples=resamples, level=level)
+        found = measured_by(arrays, clusters=kept, seed=seed, resamples=resamples, level=level)
         entries.append(PairCorrelation(first=first, second=second, correlation=found, reading=_reading(found.value)))
     return entries
+
+
+def _spearman_measured(
+    arrays: Sequence[Floats], *, clusters: Sequence[str] | None, seed: int, resamples: int, level: float
+) -> Measured:
+    """As `measure(spearman, …)`; the values' places among them stand for the values, so that ranking is counting."""
+    value = spearman(*arrays)
+    if isinstance(value, Undefined):
+        return measured(value, value, n=arrays[0].size)
+    places = [np.unique(array, return_inverse=True)[1].astype(np.int64) for array in arrays]
+    found = bootstrap(_spearman_of_places, places, clusters=clusters, seed=seed, resamples=resamples, level=level)
+    return measured(value, found, n=arrays[0].size)
+
+
+def _spearman_of_places(a: Ints, b: Ints) -> float | Undefined:
+    first, second = _ranks_of_places(a), _ranks_of_places(b)
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return Undefined(reason="a column is constant")
+    return _product_moment(first, second)
+
+
+def _ranks_of_places(places: Ints) -> Floats:
+    counts = np.bincount(places)
+    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    return ranks
 
 
 def correlation_change(earlier: Measured, later: Measured) -> Interval | Undefined:

@@ -1,17 +1,19 @@
 """A metric's scores to one Estimate: the mean, how far to trust it, what was left out; failures never look good."""
 
-from collections import Counter
 from collections.abc import Sequence
 from math import fsum, isfinite
 
-from offline_eval.core.errors import DataError
-from offline_eval.core.results import Estimate, Interval, Score, Status
+import numpy as np
+
+from offline_eval.core.results import Estimate, Interval, Score
+from offline_eval.stats.arrays import Floats
 from offline_eval.stats.intervals import LEVEL, RESAMPLES, mean_interval
+from offline_eval.stats.score_column import ScoreColumn
 from offline_eval.stats.undefined import Undefined
 
 
 def estimate(
-    scores: Sequence[Score],
+    scores: Sequence[Score] | ScoreColumn,
     *,
     low: float,
     high: float,
@@ -43,49 +45,49 @@ def estimate(
     Raises:
         DataError: No scores, scores of several metrics or systems, or values outside the range.
     """
-    if not scores:
-        raise DataError("there are no scores to take a mean of; check that the run has cases and this metric")
-    metric, system = _only({score.metric for score in scores}, "metrics"), _only({s.system for s in scores}, "systems")
-    scored = [score.value for score in scores if score.value is not None]
-    failed = sum(score.status is Status.FAILED for score in scores)
+    column = scores if isinstance(scores, ScoreColumn) else ScoreColumn.of(scores)
     bad, good = (low, high) if higher_is_better else (high, low)
-    counted = [score for score in scores if score.status is not Status.NOT_APPLICABLE]
-    values = [bad if score.value is None else score.value for score in counted]
-    is_defined = bool(scored) and (failed == 0 or isfinite(bad))
-    interval: Interval | Undefined = Undefined(
-        reason="nothing was scored" if not scored else "failed items have no value"
+    counted = np.where(column.failed, bad, column.values)[column.applies]
+    missing = _missing(column, bad)
+    if missing is not None:
+        return _filled(column, None, missing, good=good, group=group)
+    clusters = column.clusters[column.applies]
+    interval = mean_interval(
+        counted, low=low, high=high, clusters=clusters, seed=seed, resamples=resamples, level=level
     )
-    if is_defined:
-        clusters = [score.cluster for score in counted]
-        interval = mean_interval(
-            values, low=low, high=high, clusters=clusters, seed=seed, resamples=resamples, level=level
-        )
+    return _filled(column, _mean(counted), interval, good=good, group=group)
+
+
+def _missing(column: ScoreColumn, bad: float) -> Undefined | None:
+    """Why there is no mean; None when there is one."""
+    if not (column.applies & ~column.failed).any():
+        return Undefined(reason="nothing was scored")
+    if column.failed.any() and not isfinite(bad):
+        return Undefined(reason="failed items have no value")
+    return None
+
+
+def _filled(
+    column: ScoreColumn, mean: float | None, interval: Interval | Undefined, *, good: float, group: str
+) -> Estimate:
+    """The mean and its interval with the counts behind them, and what it could be at best."""
+    failed = int(column.failed.sum())
+    scored = column.values[column.applies & ~column.failed]
     return Estimate(
-        metric=metric,
-        system=system,
+        metric=column.metric,
+        system=column.system,
         group=group,
-        value=_mean(values) if is_defined else None,
+        value=mean,
         mean_scored=_mean(scored),
         interval=None if isinstance(interval, Undefined) else interval,
         interval_reason=interval.reason if isinstance(interval, Undefined) else None,
-        n_scored=len(scored),
-        n_not_applicable=len(scores) - len(scored) - failed,
+        n_scored=scored.size,
+        n_not_applicable=int((~column.applies).sum()),
         n_failed=failed,
-        best=_mean(scored + [good] * failed) if scored and isfinite(good) else None,
-        reasons=_reasons(scores),
+        best=_mean(np.append(scored, [good] * failed)) if scored.size and isfinite(good) else None,
+        reasons=column.reason_counts(),
     )
 
 
-def _only(names: set[str], what: str) -> str:
-    if len(names) > 1:
-        raise DataError(f"one mean over several {what}: {', '.join(sorted(names))}; estimate each on its own")
-    return next(iter(names))
-
-
-def _mean(values: list[float]) -> float | None:
-    return fsum(values) / len(values) if values else None
-
-
-def _reasons(scores: Sequence[Score]) -> dict[str, int]:
-    counts = Counter(score.reason for score in scores if score.status is not Status.SCORED and score.reason)
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+def _mean(values: Floats) -> float | None:
+    return fsum(values.tolist()) / values.size if values.size else None

@@ -79,25 +79,18 @@ def compare_paired(
     Raises:
         DataError: Columns of different length, values that are not finite, or a setting out of range.
     """
-    check_equal_lengths({"baseline": len(baseline), "candidate": len(candidate)})
-    if clusters is not None:
-        check_equal_lengths({"baseline": len(baseline), "clusters": len(clusters)})
-    owners = [str(i) for i in range(len(baseline))] if clusters is None else clusters
-    rows = zip(baseline, candidate, owners, strict=True)
-    kept = [(a, b, owner) for a, b, owner in rows if a is not None and b is not None]
-    before, after = finite([a for a, _, _ in kept], "baseline"), finite([b for _, b, _ in kept], "candidate")
-    names = [owner for _, _, owner in kept]
+    before, after, names = _scored_pairs(baseline, candidate, clusters)
     change = after - before
     interval = bootstrap_mean(change, clusters=names, seed=seed, resamples=resamples, level=level)
-    value = float(change.mean()) if kept else Undefined(reason="no case was scored for both systems")
-    difference = measured(value, interval, n=len(kept))
+    value = float(change.mean()) if names else Undefined(reason="no case was scored for both systems")
+    difference = measured(value, interval, n=len(names))
     p, method = _p_value(before, after, names, seed)
     gain = change if higher_is_better else -change
     return PairedComparison(
         difference=difference,
-        baseline_mean=float(before.mean()) if kept else None,
-        candidate_mean=float(after.mean()) if kept else None,
-        n_left_out=len(baseline) - len(kept),
+        baseline_mean=float(before.mean()) if names else None,
+        candidate_mean=float(after.mean()) if names else None,
+        n_left_out=len(baseline) - len(names),
         wins=int((gain > 0).sum()),
         ties=int((gain == 0).sum()),
         losses=int((gain < 0).sum()),
@@ -106,6 +99,20 @@ def compare_paired(
         smallest_difference=_smallest(change, names, level),
         verdict=verdict(difference.interval, higher_is_better=higher_is_better),
     )
+
+
+def _scored_pairs(
+    baseline: Sequence[float | None], candidate: Sequence[float | None], clusters: Sequence[str] | None
+) -> tuple[Floats, Floats, list[str]]:
+    """Both sides' values of the pairs that have both, and their clusters; a pair of its own where none is given."""
+    check_equal_lengths({"baseline": len(baseline), "candidate": len(candidate)})
+    if clusters is not None:
+        check_equal_lengths({"baseline": len(baseline), "clusters": len(clusters)})
+    owners = [str(i) for i in range(len(baseline))] if clusters is None else clusters
+    rows = zip(baseline, candidate, owners, strict=True)
+    kept = [(a, b, owner) for a, b, owner in rows if a is not None and b is not None]
+    before, after = finite([a for a, _, _ in kept], "baseline"), finite([b for _, b, _ in kept], "candidate")
+    return before, after, [owner for _, _, owner in kept]
 
 
 def verdict(

@@ -72,13 +72,16 @@ def prediction_powered_mean(
         below 100 labels.
     """
     check_share(level, "level")
-    y, f, more = finite(labels, "labels"), finite(judged, "judged"), finite(judged_unlabelled, "judged, unlabelled")
-    check_equal_lengths({"labels": y.size, "judged": f.size})
+    y, f, more = _columns(labels, judged, judged_unlabelled)
     if weight is not None and not 0 <= weight <= 1:
         raise DataError(f"the weight must lie between 0 and 1, found {weight}")
     if not (y.size and more.size):
         return Undefined(reason="needs labelled and unlabelled items")
-    lam = _best_weight(y, f, more) if weight is None else weight
+    return _powered(y, f, more, lam=_best_weight(y, f, more) if weight is None else weight, level=level)
+
+
+def _powered(y: Floats, f: Floats, more: Floats, *, lam: float, level: float) -> PredictionPowered:
+    """The estimate under a given weight."""
     value = lam * float(more.mean()) + float((y - lam * f).mean())
     interval, error = _interval(y, f, more, lam, value, level)
     return PredictionPowered(
@@ -115,8 +118,7 @@ def labels_to_halve(
         Variance at the best weight: s^2 / n (1 - r^2 N / (n + N)), with the labels' variance s^2 and r their
         correlation with the judge; the planning step keeps s, r and n + N and moves n.
     """
-    y, f, more = finite(labels, "labels"), finite(judged, "judged"), finite(judged_unlabelled, "judged, unlabelled")
-    check_equal_lengths({"labels": y.size, "judged": f.size})
+    y, f, more = _columns(labels, judged, judged_unlabelled)
     if y.size < _LEAST_LABELS:
         return Undefined(reason=f"needs at least {_LEAST_LABELS} labels, here {y.size}")
     if np.ptp(y) == 0:
@@ -136,6 +138,14 @@ def labels_to_halve(
         middle = (low + high) // 2
         low, high = (low, middle) if width(middle) <= wanted else (middle, high)
     return high
+
+
+def _columns(
+    labels: Sequence[float] | Floats, judged: Sequence[float] | Floats, judged_unlabelled: Sequence[float] | Floats
+) -> tuple[Floats, Floats, Floats]:
+    y, f, more = finite(labels, "labels"), finite(judged, "judged"), finite(judged_unlabelled, "judged, unlabelled")
+    check_equal_lengths({"labels": y.size, "judged": f.size})
+    return y, f, more
 
 
 def _best_weight(y: Floats, f: Floats, more: Floats) -> float:

@@ -11,7 +11,8 @@ from pydantic import Field, JsonValue
 
 from offline_eval.core.hashing import digest
 from offline_eval.core.records import Case, Record
-from offline_eval.formats.build import RowError, native_columns
+from offline_eval.formats.build import RowError
+from offline_eval.formats.column_map import ColumnMap
 from offline_eval.formats.problems import Problems, refuse
 from offline_eval.formats.rows import Source, read_rows, source_name
 from offline_eval.testset.validate import asked_form
@@ -88,18 +89,20 @@ def read_logs(
 
     Raises:
         DataError: Rows that cannot be read, or none with a query.
+        UnknownNameError: A mapping that names no field or no column.
     """
     had = {asked_form(text) for case in known for text in (case.query, *case.variants)}
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     removed: list[Removal] = []
     files: list[Problems] = []
+    column_map = ColumnMap(mapping)
     empty = 0
     for source in sources:
         problems = Problems(source_name(source))
         files.append(problems)
         for row in read_rows(source, problems):
             try:
-                columns = native_columns(row.values, mapping=mapping, text_cells=row.text_cells)
+                columns = column_map.sorted_row(row)
             except RowError as error:
                 for fault in error.faults:
                     problems.add(row.line, fault)
@@ -115,6 +118,7 @@ def read_logs(
                 found[form].append(taken)
         if not problems and problems.rows == empty and problems.rows:
             problems.add(None, "no row has a query, expected one (or --map query=COLUMN)")
+    column_map.check()
     refuse(files)
     queries = tuple(_merged(rows) for rows in found.values())
     return QueryLog(queries=queries, n_rows=sum(file.rows for file in files), n_empty=empty, removed=tuple(removed))

@@ -75,6 +75,42 @@ def test_metrics_that_need_no_model_run_where_none_is_installed(cases: Path, tmp
     assert "loading" not in done.stderr
 
 
+def test_the_encoders_number_format_is_kept_in_the_manifest_and_makes_another_run(cases: Path, tmp_path: Path) -> None:
+    asked = ("run", cases, "--metrics", "claims", "--format", "json")
+    home = tmp_path / "empty"  # the default scorer reads words alone where no embedder is installed
+    named = {}
+    for dtype in ("float32", "bfloat16"):
+        done = offline_eval(*asked, "--encoder-dtype", dtype, cwd=tmp_path, home=home)
+        assert done.returncode == 0, done.stderr
+        assert f"encoders in {dtype} (asked for)" in done.stderr
+        summary = json.loads(done.stdout)
+        assert summary["encoders_run_in"] == dtype
+        assert summary["manifest"]["config"]["encoder_dtype"] == dtype
+        named[dtype] = summary["run_id"]
+    assert named["float32"] != named["bfloat16"]
+    shown = offline_eval("report", named["bfloat16"], "--format", "md", cwd=tmp_path, home=home)
+    assert "checks ask: default-support (nli); in bfloat16" in shown.stdout
+    auto = offline_eval(*asked, "--certified", cwd=tmp_path, home=home)
+    assert json.loads(auto.stdout)["run_id"] not in named.values()  # certified is part of the identity too
+    assert "encoders in float32 (certified mode)" in auto.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--certified", "--encoder-dtype", "bfloat16"], "certified mode computes encoders in float32"),
+        (["--encoder-engine", "vllm"], "default-support is none; name one with --nli"),
+    ],
+)
+def test_encoder_options_that_do_not_fit_are_refused_before_a_run_exists(
+    more: list[str], says: str, cases: Path, tmp_path: Path
+) -> None:
+    done = offline_eval("run", cases, "--metrics", "claims", *more, cwd=tmp_path, home=tmp_path / "empty")
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
 def test_an_unknown_metric_answers_with_the_nearest_and_nothing_is_run(cases: Path, tmp_path: Path) -> None:
     done = offline_eval("run", cases, "--engine", "scripted", "--metrics", "faithfullness", cwd=tmp_path)
     assert done.returncode == 2

@@ -299,3 +299,29 @@ def test_an_answer_of_nothing_is_still_an_answer_after_writing(tmp_path):
 def test_writing_where_nothing_can_be_written_is_a_data_error(tmp_path):
     with pytest.raises(DataError, match="cannot be written"):
         write_responses([], tmp_path / "none" / "r.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("c.jsonl", "".join(f'{{"id": "{n}"}}\n' if n % 2 else "{broken\n" for n in range(1, 1081))),
+        ("c.csv", "id,query\n" + "".join(f"{n}\n" if n % 2 else f"{n},\n" for n in range(1, 1081))),
+        ("c.json", json.dumps([{"id": str(n)} if n % 2 else n for n in range(1, 1081)])),
+    ],
+)
+def test_of_very_many_bad_rows_the_first_thousand_are_shown_and_the_rest_counted(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        read_cases(path)
+    shown = str(caught.value).splitlines()
+    assert len(shown) == 1001
+    assert all(line.startswith(f"{path}:") and line.split(":")[1].isdigit() for line in shown[:1000])
+    assert shown[1000] == f"… and {len(caught.value.problems) - 1000} more"  # 1,080 bad rows: 80 more
+    assert len(caught.value.problems) == 1080
+
+
+def test_of_a_thousand_bad_rows_none_is_left_out(tmp_path):
+    with pytest.raises(DataError) as caught:
+        read_cases(lines(tmp_path / "c.jsonl", *[{"id": str(n)} if n % 2 else "{broken\n" for n in range(1000)]))
+    assert len(str(caught.value).splitlines()) == 1000

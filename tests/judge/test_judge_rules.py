@@ -5,7 +5,7 @@ import pytest
 from offline_eval.core.evidence import Verdict
 from offline_eval.core.results import Status
 from offline_eval.judge.rubric import load_rubric
-from offline_eval.judge.rules import decide
+from offline_eval.judge.rules import decide, decide_pair
 from tests.support.panel_runs import make_case, make_response, passages
 
 DIMENSIONS = ("faithfulness", "relevance", "completeness", "correctness")
@@ -116,3 +116,42 @@ def test_what_does_not_apply_to_the_case_comes_before_what_is_wrong_with_the_ans
 
 def test_an_empty_answer_is_without_content_before_it_is_without_support() -> None:
     assert said(decided("faithfulness", answer="", passages=())) == ("not_applicable", "no_content")
+
+
+def preferred(first: str, second: str | None, language: str = "en") -> Verdict | None:
+    rubric = load_rubric("preference", language)
+    return decide(make_case(), make_response(answer=first), rubric, other_answer=second)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("nothing", MASTER_KEYS)
+@pytest.mark.parametrize("something", ["28 days.", "二十八天。"])
+def test_of_two_answers_the_one_without_content_loses_on_either_side(
+    nothing: str, something: str, language: str
+) -> None:
+    found = [preferred(nothing, something, language), preferred(something, nothing, language)]
+    assert [(v.status, v.label, v.grade, v.decided_by) for v in found if v is not None] == [
+        (Status.SCORED, "B", None, "rule"),
+        (Status.SCORED, "A", None, "rule"),
+    ]
+
+
+@pytest.mark.parametrize("other", MASTER_KEYS)
+def test_two_answers_without_content_tie_where_the_rubric_has_a_tie(other: str) -> None:
+    tied = preferred(":", other)
+    assert tied is not None
+    assert (tied.label, tied.note) == ("C", "no answer has content")
+    rubric = load_rubric("preference", "en")
+    without_tie = rubric.model_copy(update={"levels": rubric.levels[:2]})
+    assert said(decide_pair(":", other, without_tie)) == ("not_applicable", "no_content")
+
+
+@pytest.mark.parametrize("first", ["28 days.", *REFUSALS])
+def test_two_answers_with_content_go_to_the_judge_declining_ones_too(first: str) -> None:
+    assert preferred(first, "30 days.") is None
+    assert preferred("30 days.", first) is None
+
+
+def test_a_preference_without_a_second_answer_is_no_verdict() -> None:
+    assert said(preferred("28 days.", None)) == ("not_applicable", "no_other_answer")
+    assert said(preferred(":", None)) == ("not_applicable", "no_other_answer")

@@ -9,6 +9,7 @@ import pytest
 from offline_eval.core.evidence import EntailmentEvidence, VerdictEvidence
 from offline_eval.core.protocols import Embedder, EngineKind, Failure, PairScorer
 from offline_eval.core.records import Case, Response
+from offline_eval.core.results import Score, Status
 from offline_eval.engines.scripted import ScriptedEmbedder, ScriptedScorer, word_share
 from offline_eval.judge.panel import load_panel
 from offline_eval.pipeline.aggregate import Results, results_document, summarize
@@ -16,6 +17,7 @@ from offline_eval.pipeline.config import RunConfig
 from offline_eval.pipeline.execute import Executor
 from offline_eval.pipeline.metric_plan import checks_for, engine_kinds, needs_panel, resolve_metrics
 from offline_eval.pipeline.plan import estimate_plan, pair
+from offline_eval.pipeline.uncollected import name_uncollected
 from offline_eval.report.sections import sections
 from offline_eval.store.run_file import RunFile
 from tests.support.panel_runs import Judges, dimension_of, make_case, make_config, make_response, passages, start
@@ -140,9 +142,59 @@ def test_other_metrics_over_a_finished_run_ask_no_model(tmp_path: Path) -> None:
     summary = summarize(Results(run_file, metrics=("claim_f1", "context_precision", "citation_recall")))
     overall = {e.metric: e for e in summary.estimates if e.group == "all"}
     assert (overall["claim_f1"].n_scored, overall["context_precision"].n_scored) == (3, 3)
-    # Its evidence was not made: failed, never a number.
-    assert (overall["citation_recall"].value, overall["citation_recall"].reasons) == (None, {"not_checked": 3})
+    # Its evidence was not asked for: no number, and how to get one.
+    found = overall["citation_recall"]
+    assert (found.value, found.n_not_applicable, found.n_failed) == (None, 3, 0)
+    assert found.reasons == {"evidence_not_collected: offline-eval run … --metrics answer": 3}
     assert list(run_file.evidence()) == evidence
+
+
+def overall_of(run_file: RunFile, *metrics: str) -> dict[str, Any]:
+    summary = summarize(Results(run_file, metrics=metrics))
+    return {estimate.metric: estimate for estimate in summary.estimates if estimate.group == "all"}
+
+
+@pytest.mark.parametrize(
+    ("metric", "option"),
+    [
+        ("relevance_grade", "--metrics panel"),
+        ("total_grade", "--metrics panel"),
+        ("correctness_grade", "--panel (with correctness)"),
+        ("context_alignment", "--metrics context"),
+        ("reverse_question_relevance", "--metrics answer"),
+    ],
+)
+def test_evidence_that_was_never_asked_for_is_named_with_the_option_that_collects_it(
+    metric: str, option: str, tmp_path: Path
+) -> None:
+    found = overall_of(run(tmp_path / "run.sqlite", config_for("faithfulness"), inputs(3)), metric)[metric]
+    assert (found.value, found.n_scored, found.n_not_applicable, found.n_failed) == (None, 0, 3, 0)
+    assert found.reasons == {f"evidence_not_collected: offline-eval run … {option}": 3}
+
+
+def test_evidence_that_was_asked_for_and_did_not_come_is_still_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    with pytest.raises(KeyboardInterrupt):
+        run(path, config_for("claims"), inputs(9), encoders=Encoders(Judges(), stop_at=1))
+    found = overall_of(RunFile(path), "faithfulness")["faithfulness"]
+    assert (found.value, found.n_not_applicable, found.reasons) == (None, 0, {"not_checked": 9})
+
+
+def test_a_system_that_failed_is_not_excused_by_evidence_nobody_asked_for(tmp_path: Path) -> None:
+    cases, responses = inputs(3)
+    responses[0] = responses[0].model_copy(update={"error": "time-out", "answer": ""})
+    found = overall_of(run(tmp_path / "run.sqlite", config_for("faithfulness"), (cases, responses)), "citation_recall")
+    assert (found["citation_recall"].n_not_applicable, found["citation_recall"].n_failed) == (2, 1)
+    assert found["citation_recall"].reasons["response_error"] == 1
+
+
+def test_a_metric_that_some_responses_have_keeps_its_failures_so_that_no_mean_rises() -> None:
+    common = {"metric": "citation_recall", "cluster": "c", "system": "s"}
+    lacking = Score(**common, response_key="b", status=Status.FAILED, reason="not_checked")
+    some = {"a": Score(**common, response_key="a", status=Status.SCORED, value=1.0), "b": lacking}
+    assert name_uncollected({"citation_recall": some}, config_for("claims")) == {"citation_recall": some}
+    none = name_uncollected({"citation_recall": {"b": lacking}}, config_for("claims"))
+    assert none["citation_recall"]["b"].status is Status.NOT_APPLICABLE
 
 
 def test_a_failed_encoder_call_fails_its_response_alone_and_never_raises_the_mean(tmp_path: Path) -> None:

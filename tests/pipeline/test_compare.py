@@ -294,6 +294,17 @@ def test_another_rubric_or_weight_is_a_mismatch_and_another_dtype_is_only_said(r
     assert ("weights", True) in [(one.what, one.blocks) for one in found]
 
 
+def test_encoders_in_another_number_format_are_said_where_both_runs_asked_one(runs):
+    first, other = runs("first"), runs("other", encoder_dtype="bfloat16")
+    names = ["faithfulness"]
+    assert mismatches(first, other, label="x", metrics=names) == []  # neither asked an encoder
+    for results in (first, other):
+        results.config = results.config.model_copy(update={"engines": {"nli": "x"}})
+    (found,) = mismatches(first, other, label="x", metrics=names)
+    assert (found.what, found.blocks) == ("encoder settings", False)
+    assert found.detail == "encoder_dtype float32 and bfloat16"
+
+
 def test_metrics_that_not_every_side_has_are_named():
     old = make_side({"faithfulness": [0.5] * 8, "claim_recall": [0.5] * 8}, system="old")
     new = make_side({"faithfulness": [0.5] * 8, "claim_f1": [0.5] * 8}, system="new")

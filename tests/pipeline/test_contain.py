@@ -96,5 +96,8 @@ def test_a_pair_that_raises_fails_alone_and_the_scorer_keeps_its_other_sides() -
 def test_engines_that_need_no_containing_are_left_as_they_are() -> None:
     embedder = ScriptedEmbedder()
     assert contained_encoder(embedder) is embedder
+    scorer: Any = ScriptedScorer()
+    scorer.incidents = []  # as one in a process of its own, which survives crashes itself
+    assert contained_encoder(scorer) is scorer
     contained = contained_judge(ScriptedEngine())
     assert contained_judge(contained) is contained

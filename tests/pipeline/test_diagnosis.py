@@ -13,6 +13,8 @@ from offline_eval.core.results import Status
 from offline_eval.engines.scripted import ScriptedScorer
 from offline_eval.pipeline.diagnosis import NO_EVIDENCE, diagnose, diagnose_all, overall
 from offline_eval.pipeline.diagnosis_texts import ADVICE, NAMES, PARTS
+from offline_eval.pipeline.metric_plan import load_metric
+from offline_eval.pipeline.scoring import score_all
 from tests.support.claim_runs import check_all, make_item, supports
 
 LIBRARY = ("opens at nine", "opens at nine")
@@ -219,6 +221,18 @@ def test_every_tag_has_a_name_a_part_and_advice_in_both_languages() -> None:
         for text in (NAMES[tag], ADVICE[tag]):
             assert text.en.isascii()
             assert any("\u4e00" <= char <= "\u9fff" for char in text.zh)
+
+
+def test_scores_that_are_known_are_used_and_the_rest_is_computed() -> None:
+    item = make_item("It is free.", "It is free.", reference="It is free.", answerable=True)
+    evidence = check_all(item, scorer=ScriptedScorer(supports(("free", "free"))))
+    known = score_all(
+        [load_metric("faithfulness"), load_metric("hallucination")], [item], {item.response.key: evidence}
+    )
+    assert diagnose(item, evidence, scores=known) == diagnose(item, evidence)
+    invented = known["hallucination"][item.response.key].model_copy(update={"value": 1.0})
+    found = diagnose(item, evidence, scores={"hallucination": {item.response.key: invented}})
+    assert [cause.tag for cause in found.causes] == ["invention"]
 
 
 @settings(deadline=None, max_examples=40)

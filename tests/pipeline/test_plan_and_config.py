@@ -50,10 +50,21 @@ def test_the_identity_follows_content_and_configuration_and_nothing_else() -> No
         run_id(make_config(batch_size=8), cases, responses),
         run_id(make_config(seed=1), cases, responses),
         run_id(make_config(reasons="none"), cases, responses),
+        run_id(make_config(encoder_dtype="bfloat16"), cases, responses),
+        run_id(make_config(encoder_engine="vllm"), cases, responses),
         run_id(config.model_copy(update={"models": {"judge": "other weights"}}), cases, responses),
         run_id(config.model_copy(update={"rubrics": {}}), cases, responses),
     ]
     assert len({identity, *others}) == 1 + len(others)
+
+
+def test_what_encoders_run_in_is_told_where_one_is_asked() -> None:
+    asked = {"engines": {"nli": "x"}, "engine": "none"}
+    assert make_config().encoders_run_in is None
+    assert make_config().model_copy(update={**asked, "engines": {"judge": "j"}}).encoders_run_in is None
+    assert make_config(encoder_dtype="bfloat16").model_copy(update=asked).encoders_run_in == "bfloat16"
+    assert make_config(encoder_engine="vllm").model_copy(update=asked).encoders_run_in == "float32 on vLLM"
+    assert make_config().model_copy(update={**asked, "engine": "scripted"}).encoders_run_in is None
 
 
 def test_the_order_of_passages_is_content() -> None:
@@ -67,10 +78,10 @@ def test_rubrics_of_both_languages_are_part_of_the_configuration() -> None:
 
 def test_families_are_warned_about() -> None:
     own = [make_response(system="mine", metadata={"family": "qwen"}), make_response("c2", system="other")]
-    assert family_warnings({"a": "llama", "b": "qwen"}, own) == [
+    assert [text.en for text in family_warnings({"a": "llama", "b": "qwen"}, own)] == [
         "judge b and system mine are of the same family (qwen): judges tend to favour their own"
     ]
-    assert family_warnings({"a": "llama", "b": "llama"}, []) == [
+    assert [text.en for text in family_warnings({"a": "llama", "b": "llama"}, [])] == [
         "all 2 judges are of the family llama: their errors may agree"
     ]
 

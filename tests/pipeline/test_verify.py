@@ -12,10 +12,12 @@ from offline_eval.core.evidence import VerdictEvidence
 from offline_eval.core.manifest import RunSession
 from offline_eval.core.protocols import EngineInfo, GenerateRequest, Generation
 from offline_eval.core.verification import Verification
-from offline_eval.engines.scripted import ScriptedEngine, by_hash, pick
+from offline_eval.engines.scripted import ScriptedEngine, ScriptedScorer, by_hash, pick
+from offline_eval.judge.panel import load_panel
 from offline_eval.pipeline.config import RunConfig
 from offline_eval.pipeline.execute import Executor
 from offline_eval.pipeline.manifest import begin_session, describe_session, manifest_of
+from offline_eval.pipeline.metric_plan import checks_for, resolve_metrics
 from offline_eval.pipeline.setup import engine_differences, session_differences
 from offline_eval.pipeline.verify import Replay, choose_batches, engine_options
 from offline_eval.store.run_file import RunFile
@@ -253,3 +255,35 @@ def test_the_replay_opens_engines_as_the_run_did() -> None:
     assert (options.engine, options.dtype, options.batch_size, options.context_length) == ("vllm", None, 4, 1024)
     assert (options.seed, options.certified, options.allow_hosts) == (7, True, ("judge.lan",))
     assert engine_options(make_config(dtype="float32")).dtype == "float32"
+    encoders = engine_options(make_config(encoder_dtype="bfloat16", encoder_engine="vllm"))
+    assert (encoders.encoder_dtype, encoders.encoder_engine, encoders.dtype) == ("bfloat16", "vllm", None)
+
+
+def test_an_encoder_in_another_number_format_is_refused_by_name(tmp_path: Path) -> None:
+    def opened(dtype: str) -> Any:
+        scorer = ScriptedScorer()
+        scorer.info = scorer.info.model_copy(update={"model": "the-nli", "dtype": dtype})
+        return scorer
+
+    metrics = resolve_metrics(["claims"], load_panel("three-examiners"))
+    config = make_config(
+        metrics=metrics, checks=checks_for(metrics), engines={"nli": "the-nli"}, encoder_dtype="bfloat16"
+    )
+    config = config.model_copy(update={"judges": dict.fromkeys(config.judges, ())})
+    run_file = start(tmp_path / "r.sqlite", config, *many(3))
+    Executor(run_file, config, open_judge=Judges().open, open_encoder=lambda kind, name: opened("bfloat16")).run()
+    begin_session(run_file, config, now=NOW)
+    manifest = manifest_of(run_file)
+    assert (manifest.config["encoder_dtype"], manifest.engines[0].dtype) == ("bfloat16", "bfloat16")
+
+    def replayed(dtype: str) -> Verification:
+        return Replay(run_file, setup=()).run(
+            tmp_path, sample=None, open_judge=Judges().open, open_encoder=lambda kind, name: opened(dtype)
+        )
+
+    with pytest.raises(ReproductionError, match="engine of the-nli, dtype: bfloat16 then, float32 now"):
+        replayed("float32")
+    (tmp_path / "replay.sqlite").unlink()
+    found = replayed("bfloat16")
+    assert found.compared > 0
+    assert found.changed == ()

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from offline_eval.core.protocols import Failure, GenerateRequest, Generation
 from offline_eval.core.response_detail import Mark
 from offline_eval.engines.scripted import pick
-from offline_eval.pipeline.aggregate import Results, frequent_tags
+from offline_eval.pipeline.aggregate import Results
 from offline_eval.pipeline.report_frame import report_frame
 from offline_eval.pipeline.response_details import response_details
+from offline_eval.pipeline.slices import frequent_tags
 from offline_eval.report.charts import histogram, stacked_bar, whisker
 from offline_eval.report.html import render
 from offline_eval.report.html_list import BLOCK

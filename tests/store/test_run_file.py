@@ -8,10 +8,13 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from offline_eval.core.errors import StoreError
+from offline_eval.core.hashing import digest
 from offline_eval.store.audit import audit
-from offline_eval.store.run_file import GENESIS, RunFile
+from offline_eval.store.run_file import GENESIS, RunFile, row_hash
 from tests.support.panel_runs import make_case, make_response, scored, unscored
 
 EVIDENCE = [scored("faithfulness", 3), unscored("relevance", failed=True)]
@@ -199,3 +202,15 @@ def test_an_empty_log_begins_at_the_genesis(tmp_path: Path) -> None:
     assert run_file.head() == GENESIS
     assert run_file.configuration() is None
     assert (audit(run_file).rows, audit(run_file).fault) == (0, None)
+
+
+@given(st.integers(1, 10**9), st.lists(st.text(), min_size=5, max_size=5))
+def test_a_rows_hash_is_the_tagged_digest_of_its_columns(seq: int, texts: list[str]) -> None:
+    kind, batch, key, body, previous = texts
+    expected = digest("log", [seq, kind, batch, key, body, previous])
+    assert row_hash(seq, kind, batch, key=key, body=body, previous=previous) == expected
+
+
+def test_half_a_surrogate_pair_has_a_hash_too() -> None:
+    expected = digest("log", [1, "case", "", "k", "\ud800", GENESIS])
+    assert row_hash(1, "case", "", key="k", body="\ud800", previous=GENESIS) == expected

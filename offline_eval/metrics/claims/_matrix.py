@@ -1,8 +1,10 @@
 """Reads the stored matrices of claims × premises as yes and no, for every metric that counts claims."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
-from offline_eval.core.evidence import EntailmentEvidence, Evidence, Support
+from offline_eval.core.evidence import EntailmentEvidence, Evidence
+from offline_eval.core.pieces import read_once
 from offline_eval.core.records import Case, Response
 from offline_eval.core.results import Score
 from offline_eval.metrics._score import NotScored, score_with, the_piece
@@ -24,20 +26,26 @@ class Matrix:
     """
 
     def __init__(self, piece: EntailmentEvidence, threshold: float) -> None:
-        failed = next((cell for row in piece.rows for cell in row if cell.failure), None)
-        if failed is not None:
-            raise NotScored(str(failed.failure), failed=True)
-        self.supported: Rows = [[_at_least(cell, threshold) for cell in row] for row in piece.rows]
+        cells = [[cell.entailment for cell in row] for row in piece.rows]
+        failures = [cell.failure for row in piece.rows for cell in row if cell.failure]
+        if failures:
+            raise NotScored(failures[0], failed=True)
+        self.supported: Rows = [[value is not None and value >= threshold for value in row] for row in cells]
         self.contradicted = [
-            not any(flags) and any((cell.contradiction or 0.0) >= SUPPORTED for cell in row)
+            True not in flags and any((cell.contradiction or 0.0) >= SUPPORTED for cell in row)
             for flags, row in zip(self.supported, piece.rows, strict=True)
         ]
         self.none_because = piece.none_because or "no_claims"
 
-    @property
+    @cached_property
     def by_any(self) -> list[bool]:
         """Whether at least one premise supports each claim, (n_claims,)."""
         return [any(row) for row in self.supported]
+
+
+def matrix_of(evidence: Sequence[Evidence], piece: EntailmentEvidence, *, threshold: float = SUPPORTED) -> Matrix:
+    """A piece of this evidence as a matrix, shared by the metrics that read it; failed when it has a failed cell."""
+    return read_once(evidence, (Matrix, id(piece), threshold), lambda: Matrix(piece, threshold))
 
 
 def useful_passages(reference_in_passages: Matrix) -> list[bool]:
@@ -104,8 +112,4 @@ class ClaimMetric:
             the_piece(evidence, EntailmentEvidence, hypotheses=claims, premises=premises)
             for claims, premises in self._reads
         ]
-        return self._formula(*(Matrix(piece, self._threshold) for piece in pieces))
-
-
-def _at_least(cell: Support, threshold: float) -> bool:
-    return cell.entailment is not None and cell.entailment >= threshold
+        return self._formula(*[matrix_of(evidence, piece, threshold=self._threshold) for piece in pieces])
