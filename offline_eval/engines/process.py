@@ -149,7 +149,7 @@ class _WorkerProcess(ABC, Generic[R, A]):
 
     def _shrink(self, batch_size: int, error: BatchFailedError, requests: Sequence[R]) -> None:
         """Compute smaller batches from here on, in a fresh process."""
-        if self._spec.certified and self._spec.engine == "transformers":  # vLLM's do not depend on the size
+        if self._spec.certified and not self._spec.engine.startswith("vllm"):  # its results do not depend on the size
             raise EngineError(
                 f"{error}\nbatches of {self._spec.batch_size} are too large for the memory, and certified results of "
                 f"this engine depend on their size; start a run with --batch-size {batch_size}"

@@ -52,8 +52,6 @@ class VllmEngine:
             settings["attention_backend"] = "FLASH_ATTN"  # keeps the prefix cache, which the others give up
         self._llm = vllm.LLM(**(settings | spec.options))
         self._is_exact_on_cpu = spec.certified and not is_invariant
-        self._block_size = int(self._llm.llm_engine.vllm_config.cache_config.block_size)  # tokens
-        self._chunk_size = int(self._llm.llm_engine.vllm_config.scheduler_config.max_num_batched_tokens)
         device = torch.cuda.get_device_name(0) if has_gpu else "cpu"
         versions = {"vllm": vllm.__version__, "torch": torch.__version__}
         info = engine_info(spec, device=device, versions=versions)
@@ -89,10 +87,10 @@ class VllmEngine:
             "min_tokens": 0,
             "detokenize": False,
         }
-        if self._is_computed_whole(prepared):
-            neutral["skip_reading_prefix_cache"] = True
         if prepared.label_ids:
             ids = list(prepared.label_ids.values())
+            if self._is_exact_on_cpu:
+                neutral["skip_reading_prefix_cache"] = True  # reasons still read what this prompt leaves there
             return self._vllm.SamplingParams(**neutral, allowed_token_ids=ids, logprob_token_ids=ids, logprobs=len(ids))
         form = self._vllm.sampling_params.StructuredOutputsParams(regex=prepared.regex)
         return self._vllm.SamplingParams(**neutral, structured_outputs=form)
@@ -100,22 +98,13 @@ class VllmEngine:
     def _computed_together(self, ready: Sequence[Prepared]) -> list[list[Prepared]]:
         """Requests in one call; in certified mode without invariant kernels, labels one by one.
 
-        Neighbours decide where a prompt is cut into chunks, which moves the last bits of its probabilities. Computing
-        prompts one by one takes a CPU about as long; decoding does not, so reasons are still computed together.
+        Neighbours and the prefix cache decide how many tokens are computed at once, which moves the last bits of a
+        probability (measured in float32: up to 5e-6). So there a label's prompt is computed alone and whole; reasons,
+        which are text, share both.
         """
         alone = [prepared for prepared in ready if self._is_exact_on_cpu and prepared.label_ids]
         rest = [prepared for prepared in ready if not (self._is_exact_on_cpu and prepared.label_ids)]
         return [[prepared] for prepared in alone] + ([rest] if rest else [])
-
-    def _is_computed_whole(self, prepared: Prepared) -> bool:
-        """Whether a prompt may take nothing from the prefix cache, in certified mode without invariant kernels.
-
-        A warm cache that held all but one token would leave that one to the kernels for decoding, whose sums end in
-        other bits than those for many tokens (measured in float32: up to 2e-6 of a probability). And what a cache
-        holds moves the places where a long prompt is cut into chunks.
-        """
-        length = len(prepared.prompt)
-        return self._is_exact_on_cpu and (length % self._block_size == 1 or length > self._chunk_size)
 
     def _read(self, prepared: Prepared, output: Any) -> Generation | Failure:
         completion = output.outputs[0]

@@ -13,9 +13,8 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-import yaml
-
 from offline_eval.core.records import Passage
+from offline_eval.core.yaml_text import parse_yaml
 from offline_eval.training.claim_edits import EDIT_KINDS, edited
 from offline_eval.training.claim_rewordings import (
     REWORDINGS,
@@ -137,6 +136,7 @@ def _passages() -> tuple[Passage, ...]:
 
 @cache
 def _by_hand() -> dict[str, dict[str, list[str]]]:
-    text = (files("offline_eval.training") / "handbook_rewordings.yaml").read_text(encoding="utf-8")
-    found: dict[str, dict[str, list[str]]] = yaml.safe_load(text)
+    name = "handbook_rewordings.yaml"
+    text = (files("offline_eval.training") / name).read_text(encoding="utf-8")
+    found: dict[str, dict[str, list[str]]] = parse_yaml(text, name).data
     return found

@@ -20,7 +20,8 @@ def start() -> Iterator[Start]:
     started: list[ProcessScorer] = []
 
     def one(**settings: Any) -> ProcessScorer:
-        spec = tiny_spec("any", Path("/nowhere"), engine="misbehaving", model="odd", **settings.pop("spec", {}))
+        changes = {"engine": "misbehaving", "model": "odd"} | settings.pop("spec", {})
+        spec = tiny_spec("any", Path("/nowhere"), **changes)
         started.append(ProcessScorer(spec, environment={"PYTHONPATH": str(SITE)}, **settings))
         return started[-1]
 
@@ -84,7 +85,7 @@ def test_after_close_the_worker_is_gone_and_its_memory_known(start: Start) -> No
 
 
 def test_vllms_certified_results_do_not_depend_on_the_size_so_a_batch_may_shrink(start: Start) -> None:
-    scorer = start(spec={"batch_size": 8, "certified": True, "context_length": 512})
+    scorer = start(spec={"engine": "vllm_misbehaving", "batch_size": 8, "certified": True, "context_length": 512})
     rows = scorer.score([("memory-for-batch 4", "a"), ("entails 0.5", "b")])
     assert reasons(rows)[1] == {"entailment": 0.5, "neutral": 0.5}
     assert [(incident.kind, incident.batch_size) for incident in scorer.incidents] == [("smaller_batch", 4)]

@@ -106,6 +106,7 @@ def _connect_and_tell(pipe, host, port):
         pipe.send(type(error).__name__)
 
 
-_module = types.ModuleType("offline_eval.engines.misbehaving")
-_module.ENGINE = MisbehavingEngine
-sys.modules[_module.__name__] = _module
+for _name in ("misbehaving", "vllm_misbehaving"):  # certified results of vLLM do not depend on the size
+    _module = types.ModuleType(f"offline_eval.engines.{_name}")
+    _module.ENGINE = MisbehavingEngine
+    sys.modules[_module.__name__] = _module
