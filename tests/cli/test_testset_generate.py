@@ -135,6 +135,7 @@ def test_an_interrupt_says_how_to_continue(handbook: Path, tmp_path: Path) -> No
         (handbook / f"{number}.txt").write_text(
             f"Rule {number} says that form {number * 7} is signed by hand.", "utf-8"
         )
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a script's background jobs ignore it, and so would ours
     call = command("testset", "generate", handbook, "--size", 400, "--attempts", 50, *SCRIPTED, "--out", "made")
     process = subprocess.Popen(call, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     drafts = tmp_path / "made" / "drafts.jsonl"
