@@ -47,7 +47,9 @@ class TransformersEngine:
         tokenizer_json = self._preparer.encoder.tokenizer.backend_tokenizer.to_str()
         self._masks = llguidance.LLTokenizer(tokenizer_json, eos_token=self._end)
         versions = {"torch": torch.__version__, "transformers": transformers.__version__}
-        self.info: EngineInfo = engine_info(spec, device=device, versions=versions)
+        info = engine_info(spec, device=device, versions=versions)
+        options = {**info.options, "batches": "by prefix"}  # what is computed together moves the last bits
+        self.info: EngineInfo = info.model_copy(update={"options": options})
 
     def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation | Failure]:
         """Answer every request, in order."""

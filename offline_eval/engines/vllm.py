@@ -51,11 +51,13 @@ class VllmEngine:
         if is_invariant:
             settings["attention_backend"] = "FLASH_ATTN"  # keeps the prefix cache, which the others give up
         self._llm = vllm.LLM(**(settings | spec.options))
-        self._is_exact_on_cpu = spec.certified and not is_invariant
+        self._computes_labels_alone = spec.certified and not is_invariant
         device = torch.cuda.get_device_name(0) if has_gpu else "cpu"
         versions = {"vllm": vllm.__version__, "torch": torch.__version__}
         info = engine_info(spec, device=device, versions=versions)
-        more = {"batch_invariant": True} if is_invariant else {}
+        more: dict[str, Any] = {"batch_invariant": True} if is_invariant else {}
+        if self._computes_labels_alone:
+            more = {"labels": "alone"}  # part of the fingerprint: cached answers computed otherwise are no answers
         self.info: EngineInfo = info.model_copy(update={"options": {**info.options, **more}})
 
     def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation | Failure]:
@@ -89,7 +91,7 @@ class VllmEngine:
         }
         if prepared.label_ids:
             ids = list(prepared.label_ids.values())
-            if self._is_exact_on_cpu:
+            if self._computes_labels_alone:
                 neutral["skip_reading_prefix_cache"] = True  # reasons still read what this prompt leaves there
             return self._vllm.SamplingParams(**neutral, allowed_token_ids=ids, logprob_token_ids=ids, logprobs=len(ids))
         form = self._vllm.sampling_params.StructuredOutputsParams(regex=prepared.regex)
@@ -102,8 +104,8 @@ class VllmEngine:
         probability (measured in float32: up to 5e-6). So there a label's prompt is computed alone and whole; reasons,
         which are text, share both.
         """
-        alone = [prepared for prepared in ready if self._is_exact_on_cpu and prepared.label_ids]
-        rest = [prepared for prepared in ready if not (self._is_exact_on_cpu and prepared.label_ids)]
+        alone = [prepared for prepared in ready if self._computes_labels_alone and prepared.label_ids]
+        rest = [prepared for prepared in ready if not (self._computes_labels_alone and prepared.label_ids)]
         return [[prepared] for prepared in alone] + ([rest] if rest else [])
 
     def _read(self, prepared: Prepared, output: Any) -> Generation | Failure:

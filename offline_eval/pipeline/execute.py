@@ -138,8 +138,8 @@ class Executor:
     def _engine(self, kind: EngineKind, name: str) -> Model:
         engine = self._loaded[2] if self._loaded is not None and self._loaded[:2] == (kind, name) else None
         engine = engine or self._load(kind, name)
-        # Every batch meets the engine that a resumed run would meet; in certified mode the cache changes no number.
-        if isinstance(engine, PrefixCached) and not self._config.certified:
+        # Every batch meets the engine that a resumed run would meet, unless the cache changes no number.
+        if isinstance(engine, PrefixCached) and not engine.info.options.get("batch_invariant"):
             engine.forget_prefixes()
         return engine
 

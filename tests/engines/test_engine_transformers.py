@@ -210,6 +210,6 @@ def test_a_tokenizer_that_cannot_write_a_label_is_refused_at_load(folders: dict[
 def test_the_engines_identity_names_what_can_move_a_number(engines: dict[str, TransformersEngine]) -> None:
     info = engines["qwen"].info
     assert (info.engine, info.model, info.guarantee, info.dtype) == ("transformers", "tiny-qwen", "grammar", "float32")
-    assert info.options == {"batch_size": 16, "seed": 0, "enable_thinking": False}
+    assert info.options == {"batch_size": 16, "seed": 0, "enable_thinking": False, "batches": "by prefix"}
     assert "llguidance" in info.grammar_backend
     assert {"torch", "transformers"} <= set(info.versions)
