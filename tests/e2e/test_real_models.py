@@ -1,9 +1,11 @@
 """The main job with real engines: three model families in one run, no network at all, and SIGKILL in the middle."""
 
+import contextlib
 import json
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 from importlib.resources import as_file, files
@@ -85,8 +87,7 @@ def test_a_run_killed_at_five_points_ends_with_the_same_results_and_judges_nothi
     killed = tmp_path / "killed"
     killed.mkdir()
     for kill in range(5):
-        # The first life also writes the inputs and what rules find, before any model is loaded.
-        kill_after_next_commit(options, killed, project / "home", grown=2 + kill % 2 if kill else 8)
+        kill_after_next_commit(options, killed, project / "home", delay=0.05 * kill)
     done = offline_eval(*options, cwd=killed, home=project / "home")
     assert done.returncode == 0, done.stderr
     assert offline_eval("runs", "export", "latest", cwd=killed).stdout == wanted
@@ -98,22 +99,27 @@ def test_a_run_killed_at_five_points_ends_with_the_same_results_and_judges_nothi
     assert len(keys) == len(set(keys))
 
 
-def kill_after_next_commit(options: tuple[str, ...], folder: Path, home: Path, *, grown: int) -> None:
-    """Start the run, wait until its file has grown some times, and kill it with everything it started."""
+def kill_after_next_commit(options: tuple[str, ...], folder: Path, home: Path, *, delay: float) -> None:
+    """Start the run, wait until it has judged one batch more, and kill it with everything it started."""
     process = subprocess.Popen(
         command(*options), cwd=folder, env=environment(home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    size, deadline = total_size(folder), time.monotonic() + 120
-    while grown and process.poll() is None and time.monotonic() < deadline:
-        if total_size(folder) > size:
-            grown, size = grown - 1, total_size(folder)
-        time.sleep(0.005)
+    before, deadline = judged_batches(folder), time.monotonic() + 120
+    while judged_batches(folder) <= before and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(delay)  # into the next batch, each life a little further
     process.send_signal(signal.SIGKILL)
     process.wait()
 
 
-def total_size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.glob("runs/*.sqlite"))
+def judged_batches(folder: Path) -> int:
+    """Batches of verdicts that are committed; 0 while the file is being begun or written."""
+    query = "SELECT count(*) FROM log WHERE kind = 'batch' AND batch LIKE 'verdict/%'"
+    found = 0
+    for path in folder.glob("runs/*.sqlite"):
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
+            found = max(found, connection.execute(query).fetchone()[0])
+    return found
 
 
 @pytest.mark.parametrize("engine", ["transformers", "vllm"])
