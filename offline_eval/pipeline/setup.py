@@ -37,8 +37,13 @@ def engine_differences(known: Mapping[str, EngineInfo], now: EngineInfo) -> list
     """
     if now.model not in known:
         return [Difference(part=f"engine of {now.model}", then=None, now=now.engine)]
-    before, after = ({k: str(v) for k, v in info.model_dump().items()} for info in (known[now.model], now))
+    before, after = ({k: _text(v) for k, v in info.model_dump().items()} for info in (known[now.model], now))
     return _mapped(f"engine of {now.model},", before, after)
+
+
+def _text(value: object) -> str:
+    """A value in words; a mapping in the order of its names, since a run file keeps no other."""
+    return str(dict(sorted(value.items()))) if isinstance(value, dict) else str(value)
 
 
 def _hardware(session: RunSession) -> dict[str, str]:

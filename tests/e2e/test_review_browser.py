@@ -127,6 +127,7 @@ def test_without_scripts_the_forms_still_label(tmp_path: Path) -> None:
         page.goto(link)
         for number in range(3):
             page.locator("form.dimension").nth(number).locator("button").nth(number).click()
+            page.locator("button[aria-pressed=true]").nth(number).wait_for()  # the next page has come
         assert page.get_by_text("已完成 1 / 3").is_visible()
         assert page.locator("button[aria-pressed=true]").count() == 3
         page.get_by_role("link", name="下一条 j", exact=True).click()

@@ -247,6 +247,11 @@ def test_the_device_and_the_number_format_of_an_engine_are_compared(tmp_path: Pa
     assert [d.part for d in engine_differences(known, now)] == ["engine of judge, dtype", "engine of judge, device"]
     assert engine_differences(known, known["judge"]) == []
     assert [d.part for d in engine_differences({}, now)] == ["engine of judge"]
+    one, other = (
+        known["judge"].model_copy(update={"options": dict(rows)})
+        for rows in ([("seed", 0), ("batches", "x")], [("batches", "x"), ("seed", 0)])
+    )
+    assert engine_differences({"judge": one}, other) == []  # a run file gives options back in the order of their names
 
 
 def test_the_replay_opens_engines_as_the_run_did() -> None:
