@@ -108,6 +108,6 @@ def test_without_scripts_the_forms_still_decide(tmp_path: Path) -> None:
         page.locator("#reason").fill("not in the handbook")
         page.get_by_role("button", name="Reject", exact=True).click()
         page.wait_for_url("**said=saved_rejected")
-        assert page.get_by_text("2 of 4 decided").is_visible()
+        page.get_by_text("2 of 4 decided").wait_for()  # fails when it does not come
     statuses = [draft.status for draft in DraftFile(tmp_path / "drafts.jsonl").drafts]
     assert statuses == ["accepted", "rejected", "draft", "draft"]

@@ -128,10 +128,10 @@ def test_without_scripts_the_forms_still_label(tmp_path: Path) -> None:
         for number in range(3):
             page.locator("form.dimension").nth(number).locator("button").nth(number).click()
             page.locator("button[aria-pressed=true]").nth(number).wait_for()  # the next page has come
-        assert page.get_by_text("已完成 1 / 3").is_visible()
+        page.get_by_text("已完成 1 / 3").wait_for()  # fails when it does not come
         assert page.locator("button[aria-pressed=true]").count() == 3
         page.get_by_role("link", name="下一条 j", exact=True).click()
-        assert page.get_by_role("heading", name="第 2 条，共 3 条").is_visible()
+        page.get_by_role("heading", name="第 2 条，共 3 条").wait_for()  # fails when it does not come
         assert_stayed_here(diary, link)
 
 
