@@ -100,7 +100,9 @@ def encoder_respondent(name: str, options: EngineOptions) -> Respondent:
     weights = encoder_weights(name)
 
     def opened() -> Opened:
-        engine = open_encoder(kind, name, options.model_copy(update={"engine": "auto", "encoder_dtype": options.dtype}))
+        # Rows are answered in batches and kept; in float32 nothing beside a row may move its score.
+        as_asked = {"engine": "auto", "encoder_dtype": options.dtype, "certified": options.dtype == "float32"}
+        engine = open_encoder(kind, name, options.model_copy(update=as_asked))
         assert not hasattr(engine, "embed")  # an encoder of these kinds scores pairs
         scorer: PairScorer = engine
         return Opened(lambda rows: ask_encoder(rows, name, scorer, kind=kind), scorer.close)

@@ -46,7 +46,9 @@ from offline_eval.cli.report import REPORT_FORMATS
 @click.option("--engine", default="auto", show_default=True, help="auto, vllm, transformers, endpoint or scripted.")
 @click.option("--url", help="Of the endpoint, for example http://127.0.0.1:8000/v1.")
 @click.option("--allow-host", "allow_hosts", multiple=True, help="A host beyond this machine that may be asked.")
-@click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="[default: the model config's]")
+@click.option(
+    "--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Of judges. [default: the model config's]"
+)
 @click.option(
     "--encoder-dtype",
     type=click.Choice(["auto", "float32", "bfloat16", "float16"]),

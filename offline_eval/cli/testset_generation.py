@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 from types import FrameType
 from typing import Any, cast
@@ -18,7 +19,7 @@ from offline_eval.cli.rows import for_people, print_rows
 from offline_eval.core.errors import EXIT_INTERRUPTED, UnknownNameError, UsageError
 from offline_eval.core.protocols import Embedder, PairScorer
 from offline_eval.core.records import Passage
-from offline_eval.engines.certified import certified_setting
+from offline_eval.engines.certified import CertifiedSetting, certified_setting
 from offline_eval.engines.select import EngineOptions, encoder_weights, open_encoder, open_engine, pick_engine
 from offline_eval.formats.reader import read_cases
 from offline_eval.formats.writer import write_cases
@@ -109,9 +110,7 @@ class GenerationSession:
     def _models(self, opened: ExitStack, sources: Sources) -> Models:
         options = self._options
         engine_name, why = pick_engine(options["engine"])
-        certified = certified_setting(
-            options["certified"], engine=engine_name, judges=[options["judge"]], dtype=options["dtype"]
-        )
+        certified = self._certified
         _say(f"engine {engine_name} ({why}); certified mode {'on' if certified.on else 'off'} ({certified.why})")
         names = ("batch_size", "context_length", "url", "allow_hosts", "seed")
         engine_options = EngineOptions(
@@ -128,11 +127,21 @@ class GenerationSession:
             "judge": options["judge"],
             "engine": engine_name,
             "dtype": certified.dtype or "config",
+            "certified": certified.on,
             "batch_size": options["batch_size"],
             "weights": require_installed(options["judge"]).weights_hash if is_local else engine_name,
             **{kind: self._weights(kind) for kind in ("nli", "answerability", "embedder")},
         }
         return Models(engine, options["judge"], identity, cast("Embedder | None", self._encoder("embedder", opened)))
+
+    @cached_property
+    def _certified(self) -> CertifiedSetting:
+        """Decided once, for the judge and the encoders."""
+        options = self._options
+        engine_name, _ = pick_engine(options["engine"])
+        return certified_setting(
+            options["certified"], engine=engine_name, judges=[options["judge"]], dtype=options["dtype"]
+        )
 
     def _weights(self, kind: str) -> str:
         name = self._encoder_name(kind)
@@ -151,7 +160,7 @@ class GenerationSession:
         if name == _NONE:
             _say(f"no {kind} model: " + ("words are compared instead" if kind == "embedder" else "not checked"))
             return None
-        options = EngineOptions(engine=self._options["engine"])
+        options = EngineOptions(engine=self._options["engine"], certified=self._certified.on)
         encoder: PairScorer | Embedder = open_encoder(kind, name, options)  # type: ignore[arg-type]
         opened.callback(encoder.close)
         return encoder

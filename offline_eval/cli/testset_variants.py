@@ -21,7 +21,9 @@ RULES = "colloquial,typos,limit,lengthened,synonyms"
 )
 @click.option("--engine", default="auto", show_default=True, help="auto, vllm, transformers, endpoint or scripted.")
 @click.option("--url", help="Of the endpoint.")
-@click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="[default: the config's]")
+@click.option(
+    "--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Of the judge. [default: the config's]"
+)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--format", "format", type=click.Choice(FORMATS), default="table", show_default=True)
 def command(cases: Path, out: Path, rules: str, judge: str | None, format: RowFormat, **options: Any) -> None:

@@ -60,7 +60,7 @@ def pieces_of(evidence: Sequence[Evidence], kind: type[P]) -> Sequence[P]:
     """The pieces of a kind among a response's evidence, in the order of writing."""
     if isinstance(evidence, Pieces):
         return evidence.of(kind)
-    return [piece for piece in evidence if isinstance(piece, kind)]
+    return [piece for piece in evidence if type(piece) is kind]
 
 
 def read_once(evidence: Sequence[Evidence], key: Hashable, read: Callable[[], T]) -> T:

@@ -23,7 +23,7 @@ class VllmEngine:
         import torch
 
         is_invariant = spec.certified and _can_be_invariant(torch)
-        if is_invariant:  # on a CPU the switch crashes the engine; there float32 alone is enough
+        if is_invariant:  # on a CPU the switch crashes the engine; there labels are computed alone
             os.environ["VLLM_BATCH_INVARIANT"] = "1"
         import vllm
 

@@ -13,7 +13,7 @@ from typing import Any
 from offline_eval.core.errors import ModelError
 from offline_eval.core.evidence import Guarantee
 from offline_eval.core.protocols import EngineInfo, Failure
-from offline_eval.engines.inprocess import EngineSpec
+from offline_eval.engines.inprocess import EngineSpec, engine_info
 from offline_eval.engines.pair_encoding import EncodedPair, PairEncoder, named_probabilities
 
 _BATCH_TOKENS = 4096  # of one step; a window longer than that sets it
@@ -65,7 +65,7 @@ class VllmClassifier:
             "disable_log_stats": True,
         }
         self._llm = vllm.LLM(**(settings | spec.options))
-        self.info = _engine_info(
+        self.info = _classifier_info(
             spec,
             device=torch.cuda.get_device_name(0) if has_gpu else "cpu",
             versions={"vllm": vllm.__version__, "torch": torch.__version__},
@@ -121,27 +121,15 @@ def _is_known(name: str, known: set[str]) -> bool:
     return name in known or (name.endswith(ending) and name.removesuffix(ending) + "ForCausalLM" in known)
 
 
-def _engine_info(spec: EngineSpec, *, device: str, versions: dict[str, str]) -> EngineInfo:
-    return EngineInfo(
-        engine=spec.engine,
-        model=spec.model,
-        family=spec.family,
-        weights_hash=spec.weights_hash,
-        tokenizer_hash=spec.tokenizer_hash,
-        template_hash=spec.template_hash,
-        dtype=spec.dtype,
-        device=device,
-        context_length=spec.context_length,
-        guarantee=Guarantee.NONE,
-        grammar_backend="none",
-        versions=versions,
-        options={
-            "certified": spec.certified,
-            "long_pair": "refused",
-            "batch_size": 1 if spec.certified else spec.batch_size,
-            **spec.options,
-        },
-    )
+def _classifier_info(spec: EngineSpec, *, device: str, versions: dict[str, str]) -> EngineInfo:
+    options = {
+        "certified": spec.certified,
+        "long_pair": "refused",
+        "batch_size": 1 if spec.certified else spec.batch_size,
+        **spec.options,
+    }
+    without_grammar = {"guarantee": Guarantee.NONE, "grammar_backend": "none", "options": options}
+    return engine_info(spec, device=device, versions=versions).model_copy(update=without_grammar)
 
 
 ENGINE = VllmClassifier

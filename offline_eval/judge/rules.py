@@ -13,7 +13,7 @@ from offline_eval.text.refusal import detect_refusal
 _AGAINST_THE_PASSAGES = "faithfulness"
 _AGAINST_THE_TRUTH = ("completeness", "correctness")
 _OTHER = "other_answer"
-_TIE = 2  # place of the tie among the labels of a rubric that compares: first answer, second answer, tie
+_FIRST, _SECOND, _TIE = "A", "B", "C"  # labels of a rubric that compares, whatever their order
 
 
 def decide(case: Case, response: Response, rubric: Rubric, *, other_answer: str | None = None) -> Verdict | None:
@@ -63,20 +63,19 @@ def decide_pair(first: str, second: str | None, rubric: Rubric) -> Verdict | Non
     """What a rule says about two answers: one without content loses to one with content, and two of them tie.
 
     Args:
-        first: The answer that the rubric's first label prefers.
-        second: The answer that its second label prefers; None when there is none, and nothing can be compared.
-        rubric: Its third label is the tie; where it has none, two answers without content are not decided by anybody.
+        first: The answer that label A prefers.
+        second: The answer that label B prefers; None when there is none, and nothing can be compared.
+        rubric: Its label C is the tie. Where it lacks the label that a rule would give, the pair is not applicable.
     """
     if second is None:
         return _not_applicable("no_other_answer")
     is_empty = [is_contentless(answer) is not None for answer in (first, second)]
     if not any(is_empty):
         return None
+    label, note = _TIE, "no answer has content"
     if not all(is_empty):
-        return _preferred(rubric.labels[is_empty.index(False)], "the other answer has no content")
-    if len(rubric.labels) <= _TIE:
-        return _not_applicable("no_content")
-    return _preferred(rubric.labels[_TIE], "no answer has content")
+        label, note = (_SECOND if is_empty[0] else _FIRST), "the other answer has no content"
+    return _preferred(label, note) if label in rubric.labels else _not_applicable("no_content")
 
 
 def _preferred(label: str, note: str) -> Verdict:

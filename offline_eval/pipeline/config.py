@@ -36,7 +36,8 @@ class RunConfig(Record):
         screen: Support up to which a claim is clearly unsupported and from which it is clearly supported, in [0, 1];
             None when every answer goes to the judges.
         certified: Whether engines were asked for results that do not depend on batches.
-        encoder_dtype: Number format of encoders and embedders, decided before the run; never `auto`.
+        encoder_dtype: Number format of encoders and embedders, decided before the run; never `auto`. None in runs that
+            were made before it was kept: there cross-encoders took `dtype` or their model config's.
         encoder_engine: What runs cross-encoders; the shipped default scorers and embedders never need it.
     """
 
@@ -58,7 +59,7 @@ class RunConfig(Record):
     engines: dict[EngineKind, str] = Field(default_factory=dict)
     screen: tuple[float, float] | None = None
     certified: bool = False
-    encoder_dtype: Dtype = "float32"
+    encoder_dtype: Dtype | None = None
     encoder_engine: EncoderEngine = "transformers"
 
     @property
@@ -79,7 +80,7 @@ class RunConfig(Record):
     @property
     def encoders_run_in(self) -> str | None:
         """The encoders' number format, for people, with their backend where it is not the usual one."""
-        if not self.has_encoder or self.engine == "scripted":
+        if not self.has_encoder or self.engine == "scripted" or self.encoder_dtype is None:
             return None
         return self.encoder_dtype + (" on vLLM" if self.encoder_engine == "vllm" else "")
 

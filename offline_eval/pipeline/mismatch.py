@@ -103,7 +103,8 @@ def _encoder_settings(first: RunConfig, other: RunConfig) -> str:
     if not (first.has_encoder and other.has_encoder):
         return ""
     pairs = [(name, getattr(first, name), getattr(other, name)) for name in _ENCODER_SETTINGS]
-    return "; ".join(f"{name} {mine} and {theirs}" for name, mine, theirs in pairs if mine != theirs)
+    known = [pair for pair in pairs if None not in pair]  # an older run did not keep its number format
+    return "; ".join(f"{name} {mine} and {theirs}" for name, mine, theirs in known if mine != theirs)
 
 
 def _differing(first: Mapping[str, str], other: Mapping[str, str]) -> str:

@@ -134,7 +134,7 @@ def engine_options(config: RunConfig, *, allow_hosts: Sequence[str] = ()) -> Eng
         url=config.url,
         allow_hosts=tuple(allow_hosts),
         certified=config.certified,
-        encoder_dtype=config.encoder_dtype,
+        encoder_dtype=config.encoder_dtype or config.dtype,
         encoder_engine=config.encoder_engine,
     )
 

@@ -295,7 +295,7 @@ def test_another_rubric_or_weight_is_a_mismatch_and_another_dtype_is_only_said(r
 
 
 def test_encoders_in_another_number_format_are_said_where_both_runs_asked_one(runs):
-    first, other = runs("first"), runs("other", encoder_dtype="bfloat16")
+    first, other = runs("first", encoder_dtype="float32"), runs("other", encoder_dtype="bfloat16")
     names = ["faithfulness"]
     assert mismatches(first, other, label="x", metrics=names) == []  # neither asked an encoder
     for results in (first, other):
@@ -303,6 +303,8 @@ def test_encoders_in_another_number_format_are_said_where_both_runs_asked_one(ru
     (found,) = mismatches(first, other, label="x", metrics=names)
     assert (found.what, found.blocks) == ("encoder settings", False)
     assert found.detail == "encoder_dtype float32 and bfloat16"
+    first.config = first.config.model_copy(update={"encoder_dtype": None})  # made before it was kept
+    assert mismatches(first, other, label="x", metrics=names) == []
 
 
 def test_metrics_that_not_every_side_has_are_named():

@@ -63,7 +63,9 @@ def test_what_encoders_run_in_is_told_where_one_is_asked() -> None:
     assert make_config().encoders_run_in is None
     assert make_config().model_copy(update={**asked, "engines": {"judge": "j"}}).encoders_run_in is None
     assert make_config(encoder_dtype="bfloat16").model_copy(update=asked).encoders_run_in == "bfloat16"
-    assert make_config(encoder_engine="vllm").model_copy(update=asked).encoders_run_in == "float32 on vLLM"
+    on_vllm = make_config(encoder_dtype="float32", encoder_engine="vllm")
+    assert on_vllm.model_copy(update=asked).encoders_run_in == "float32 on vLLM"
+    assert make_config().model_copy(update=asked).encoders_run_in is None  # a run made before it was kept
     assert make_config().model_copy(update={**asked, "engine": "scripted"}).encoders_run_in is None
 
 
