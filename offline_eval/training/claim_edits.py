@@ -1,6 +1,8 @@
 """Edits that turn a claim of the demo handbook into one its passage does not make: a figure, a date, a name, a denial.
 
 Why: an unsupported claim that differs from a supported one in one place cannot be told by how many words it shares.
+A bound is a figure like any other here: a rule that says "up to 30 days" does not say "up to 60", as people read rules,
+though in logic the one follows from the other.
 """
 
 import random
