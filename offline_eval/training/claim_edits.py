@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from offline_eval.text.negation import find_negations
 from offline_eval.text.numbers import Quantity, find_quantities
+from offline_eval.training.claim_rewordings import Rule, rules_of
 from offline_eval.training.numeral_spelling import read_spelling, spell, stands_for_no_figure
 
 EDIT_KINDS = ("figure", "figure_swapped", "date", "name", "denial_added", "denial_removed")
@@ -56,14 +57,9 @@ _DATE = re.compile(
 )
 
 _T = TypeVar("_T")
-_Rule = tuple[re.Pattern[str], str]
 
 
-def _rules(*pairs: tuple[str, str]) -> tuple[_Rule, ...]:
-    return tuple((re.compile(pattern), replacement) for pattern, replacement in pairs)
-
-
-_REMOVED = _rules(
+_REMOVED = rules_of(
     (r"不得(?!不)|不可以|不能|不可(?!不)", "可以"),
     (r"无须|无需|不用|不必|不需要", "必须"),
     (r"禁止|不准|不允许", "允许"),
@@ -86,7 +82,7 @@ _REMOVED = _rules(
     (r"\bno (?=monthly|regular|disciplinary|bonus)", "a "),
     (r"\bwithout\b", "with"),
 )
-_ADDED = _rules(
+_ADDED = rules_of(
     (r"(?<!不)可以", "不可以"),
     (r"(?<![不认许])可(?=[选乘分延补结提用随报匿更获申])", "不可"),
     (r"必须|(?<![必无])须", "无须"),
@@ -218,7 +214,7 @@ def _name(claim: str, premise: str, draw: random.Random) -> str | None:
     return None
 
 
-def _denial(claim: str, rules: tuple[_Rule, ...], draw: random.Random) -> str | None:
+def _denial(claim: str, rules: tuple[Rule, ...], draw: random.Random) -> str | None:
     for pattern, replacement in _shuffled([rule for rule in rules if rule[0].search(claim)], draw):
         new = pattern.sub(replacement, claim, count=1)
         if len(find_negations(new)) != len(find_negations(claim)):

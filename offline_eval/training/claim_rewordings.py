@@ -29,7 +29,7 @@ _MARKS = "。.；;，, "
 _MOST_DIGITS = 3  # of a number that anybody would write in words, zeros at its end apart
 _SHORTEST = 8  # characters of a part that says something by itself
 
-_Rule = tuple[re.Pattern[str], str]
+Rule = tuple[re.Pattern[str], str]
 
 
 class Rewording(NamedTuple):
@@ -39,11 +39,12 @@ class Rewording(NamedTuple):
     text: str
 
 
-def _rules(*pairs: tuple[str, str]) -> tuple[_Rule, ...]:
+def rules_of(*pairs: tuple[str, str]) -> tuple[Rule, ...]:
+    """Patterns with what takes their place."""
     return tuple((re.compile(pattern), replacement) for pattern, replacement in pairs)
 
 
-_ASIDES = _rules(
+_ASIDES = rules_of(
     (r"（[^（）]*）", ""),
     (r"一律|统一(?=转)|集中(?=审)|(?<=部)均(?=不)|凭票|全程|随员工|凭工牌|在系统中", ""),
     (r"，?通过“行知”平台", ""),
@@ -57,7 +58,7 @@ _ASIDES = _rules(
     ),
     (r" and at any time of day| at the time of booking| per person| in working time", ""),
 )
-_SYNONYMS = _rules(
+_SYNONYMS = rules_of(
     (r"不得", "不能"),
     (r"不得", "不可以"),
     (r"禁止", "不准"),
