@@ -1,7 +1,7 @@
 """When certified mode is on and which number format it takes, decided before any model is loaded.
 
-It is on by itself where somebody who takes float32 on a CPU wants it: its price there is the prefix cache, for labels
-alone. Elsewhere the price is higher (two to five times the time of bfloat16 on a CPU, slower kernels on a GPU), so
+It is on by itself where somebody who takes float32 on a CPU wants it: there its price is that labels are computed one
+by one. Elsewhere the price is higher (two to five times the time of bfloat16 on a CPU, slower kernels on a GPU), so
 there it is asked for.
 """
 

@@ -9,6 +9,7 @@ from typing import Any
 from offline_eval.core.errors import EngineError, ModelError
 from offline_eval.core.evidence import Guarantee
 from offline_eval.core.protocols import EngineInfo, Failure
+from offline_eval.engines.first_token import read_first_token_only
 from offline_eval.engines.inprocess import EngineSpec
 from offline_eval.engines.pair_encoding import EncodedPair, PairEncoder, head_relations, named_probabilities
 from offline_eval.engines.process import ProcessScorer
@@ -56,6 +57,7 @@ class CrossEncoderScorer:
         number_format = "float32" if certified else dtype or config.dtype
         self._tokenizer, self._model = _load(model, number_format)
         self._model.eval().to(self._device)
+        read_first_token_only(self._model)
         self._relations = head_relations(config, self._model.config)
         self._window = config.context_length  # a tokenizer's own limit may be below what relative positions allow
         self._encoder = PairEncoder(

@@ -53,6 +53,7 @@ class Prepared(NamedTuple):
     Attributes:
         position: Index in the caller's sequence.
         prompt: Token ids.
+        head: How many of them prompts of one kind have in common: those up to the end of the first of several messages.
         label_ids: Label to token id, for label requests.
         regex: For grammar requests.
         budget: Output tokens that always suffice.
@@ -60,6 +61,7 @@ class Prepared(NamedTuple):
 
     position: int
     prompt: list[int]
+    head: int
     label_ids: dict[str, int]
     regex: str
     budget: int
@@ -106,12 +108,12 @@ class Preparer:
         return ready, failures
 
     def _prepare_one(self, position: int, request: GenerateRequest) -> Prepared:
-        prompt = self.encoder.encode(request)
+        prompt, head = self.encoder.encode(request), self.encoder.head_length(request)
         if isinstance(request.constraint, LabelChoice):
             label_ids = self.encoder.vocabulary.label_ids(request.constraint.labels)
-            return Prepared(position, prompt, label_ids, regex="", budget=1)
+            return Prepared(position, prompt, head, label_ids, regex="", budget=1)
         grammar = object_tail_grammar(request.constraint.fields)
-        return Prepared(position, prompt, {}, regex=grammar.regex, budget=grammar.budget)
+        return Prepared(position, prompt, head, {}, regex=grammar.regex, budget=grammar.budget)
 
     def read(self, prepared: Prepared, output_ids: Sequence[int], *, stopped: bool) -> Generation | Failure:
         """Turn a grammar request's output into its text, refusing one that did not end by itself."""

@@ -64,6 +64,13 @@ class PromptEncoder:
             ids += self._content(request.messages[int(part)].content) if n % 2 else self._markup(part)
         return ids + self._content(request.prefill)
 
+    def head_length(self, request: GenerateRequest) -> int:
+        """Tokens up to the end of the first message, which prompts of one kind share; 0 where it is the only one."""
+        if len(request.messages) < 2:
+            return 0
+        opening = _SLOT_PATTERN.split(self._render(tuple(message.role for message in request.messages)))[0]
+        return len(self._markup(opening)) + len(self._content(request.messages[0].content))
+
     def _render(self, roles: tuple[str, ...]) -> str:
         """The chat template around numbered slots; rendered once for each sequence of roles."""
         if roles not in self._templates:

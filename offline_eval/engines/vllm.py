@@ -4,9 +4,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from offline_eval.core.errors import EngineError
 from offline_eval.core.protocols import EngineInfo, Failure, GenerateRequest, Generation
 from offline_eval.engines.inprocess import EngineSpec, Prepared, Preparer, choose, engine_info
+from offline_eval.engines.labels_alone import LabelsAlone, forget_prefixes
 
 _MAX_LABELS = 128  # vLLM's limit on logprob_token_ids
 _INVARIANT_FROM = (8, 0)  # compute capability of the first cards that batch-invariant kernels run on
@@ -51,32 +51,46 @@ class VllmEngine:
         if is_invariant:
             settings["attention_backend"] = "FLASH_ATTN"  # keeps the prefix cache, which the others give up
         self._llm = vllm.LLM(**(settings | spec.options))
-        self._computes_labels_alone = spec.certified and not is_invariant
+        is_alone = spec.certified and not is_invariant
+        self._labels_alone = LabelsAlone(self._llm, vllm.SamplingParams) if is_alone else None
         device = torch.cuda.get_device_name(0) if has_gpu else "cpu"
         versions = {"vllm": vllm.__version__, "torch": torch.__version__}
         info = engine_info(spec, device=device, versions=versions)
         more: dict[str, Any] = {"batch_invariant": True} if is_invariant else {}
-        if self._computes_labels_alone:
-            more = {"labels": "alone"}  # part of the fingerprint: cached answers computed otherwise are no answers
+        if self._labels_alone:
+            more = {"labels_alone": True}  # part of the fingerprint: cached answers computed otherwise are no answers
         self.info: EngineInfo = info.model_copy(update={"options": {**info.options, **more}})
 
     def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation | Failure]:
         """Answer every request, in order."""
         ready, failures = self._preparer.prepare(requests)
         done: dict[int, Generation | Failure] = dict(failures)
-        for group in self._computed_together(ready):
-            outputs = self._llm.generate(
-                [{"prompt_token_ids": prepared.prompt} for prepared in group],
-                [self._sampling(prepared) for prepared in group],
-                use_tqdm=False,
-            )
-            done.update({p.position: self._read(p, output) for p, output in zip(group, outputs, strict=True)})
+        if self._labels_alone:
+            for prepared in (one for one in ready if one.label_ids):
+                sampling = self._sampling(prepared)
+                output = self._labels_alone.compute(prepared.prompt, head=prepared.head, sampling=sampling)
+                done[prepared.position] = self._read(prepared, output)
+        together = [prepared for prepared in ready if prepared.position not in done]
+        if together:
+            done.update(self._compute_together(together))
         return [done[position] for position in range(len(requests))]
+
+    def _compute_together(self, ready: Sequence[Prepared]) -> dict[int, Generation | Failure]:
+        if self._labels_alone:
+            self._labels_alone.mix()
+        outputs = self._llm.generate(
+            [{"prompt_token_ids": prepared.prompt} for prepared in ready],
+            [self._sampling(prepared) for prepared in ready],
+            use_tqdm=False,
+        )
+        return {one.position: self._read(one, output) for one, output in zip(ready, outputs, strict=True)}
 
     def forget_prefixes(self) -> None:
         """Empty the prefix cache."""
-        if not self._llm.reset_prefix_cache():
-            raise EngineError("vLLM did not empty its prefix cache")
+        if self._labels_alone:
+            self._labels_alone.forget_prefixes()
+        else:
+            forget_prefixes(self._llm)
 
     def close(self) -> None:
         """Shut the engine down; the worker process ends afterwards."""
@@ -91,22 +105,9 @@ class VllmEngine:
         }
         if prepared.label_ids:
             ids = list(prepared.label_ids.values())
-            if self._computes_labels_alone:
-                neutral["skip_reading_prefix_cache"] = True  # reasons still read what this prompt leaves there
             return self._vllm.SamplingParams(**neutral, allowed_token_ids=ids, logprob_token_ids=ids, logprobs=len(ids))
         form = self._vllm.sampling_params.StructuredOutputsParams(regex=prepared.regex)
         return self._vllm.SamplingParams(**neutral, structured_outputs=form)
-
-    def _computed_together(self, ready: Sequence[Prepared]) -> list[list[Prepared]]:
-        """Requests in one call; in certified mode without invariant kernels, labels one by one.
-
-        Neighbours and the prefix cache decide how many tokens are computed at once, which moves the last bits of a
-        probability (measured in float32: up to 5e-6). So there a label's prompt is computed alone and whole; reasons,
-        which are text, share both.
-        """
-        alone = [prepared for prepared in ready if self._computes_labels_alone and prepared.label_ids]
-        rest = [prepared for prepared in ready if not (self._computes_labels_alone and prepared.label_ids)]
-        return [[prepared] for prepared in alone] + ([rest] if rest else [])
 
     def _read(self, prepared: Prepared, output: Any) -> Generation | Failure:
         completion = output.outputs[0]

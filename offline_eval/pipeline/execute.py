@@ -118,29 +118,29 @@ class Executor:
         check = load_check(stage.check)
         if isinstance(check, ScreenCheck) and self._config.screen is not None:
             check = ScreenCheck(*self._config.screen)
-        engine = self._engine(stage.engine, stage.judge) if stage.engine is not None else None
+        engine = self._engine(stage.engine, stage.judge, writes=True) if stage.engine is not None else None
         return check.run(batch.items, evidence=known, engine=engine)
 
     def _run_batch(self, stage: Stage, batch: Batch, verdicts: Mapping[str, VerdictEvidence]) -> list[Evidence]:
-        engine = self._judge(stage.judge) if _needs_model(stage, batch) else None
         # An arbiter is asked where a person may look next, so its reasons come at once.
         with_reasons = self._config.reasons == "all" or (self._config.reasons == "review" and stage.role == "arbiter")
+        writes = with_reasons or stage.kind == "reason"
+        engine = self._judge(stage.judge, writes=writes) if _needs_model(stage, batch) else None
         check = RubricVerdict(stage.judge, engine, role=stage.role, with_reasons=with_reasons)
         if stage.kind == "verdict":
             return check.run(batch.questions)
         return list(check.reasons(batch.questions, [verdicts[question.key] for question in batch.questions]))
 
-    def _judge(self, name: str) -> TextEngine:
-        engine = self._engine("judge", name)
+    def _judge(self, name: str, *, writes: bool) -> TextEngine:
+        engine = self._engine("judge", name, writes=writes)
         assert isinstance(engine, TextEngine)  # a judge is opened by `open_judge` alone
         return engine
 
-    def _engine(self, kind: EngineKind, name: str) -> Model:
+    def _engine(self, kind: EngineKind, name: str, *, writes: bool) -> Model:
         engine = self._loaded[2] if self._loaded is not None and self._loaded[:2] == (kind, name) else None
         engine = engine or self._load(kind, name)
-        # Every batch meets the engine that a resumed run would meet, unless the cache changes no number.
-        if isinstance(engine, PrefixCached) and not engine.info.options.get("batch_invariant"):
-            engine.forget_prefixes()
+        if isinstance(engine, PrefixCached) and _is_moved_by_its_cache(engine.info.options, writes=writes):
+            engine.forget_prefixes()  # so every batch meets the engine that a resumed run would meet
         return engine
 
     def _load(self, kind: EngineKind, name: str) -> Model:
@@ -280,6 +280,13 @@ def _needs_model(stage: Stage, batch: Batch) -> bool:
     if stage.kind == "reason":
         return True
     return any(decide(q.item.case, q.item.response, q.rubric) is None for q in batch.questions)
+
+
+def _is_moved_by_its_cache(options: Mapping[str, Any], *, writes: bool) -> bool:
+    """Whether what an engine keeps of earlier prompts can move what a batch asks, which may be more than labels."""
+    if options.get("batch_invariant"):
+        return False
+    return writes or not options.get("labels_alone")
 
 
 def _told(incident: Incident) -> str:

@@ -176,3 +176,14 @@ def test_several_turns_keep_their_places(family: str, encoders: dict[str, Prompt
     encoder = encoders[family]
     text = encoder.vocabulary.decode(encoder.encode(GenerateRequest(messages=turns, prefill="PRE", constraint=GRADES)))
     assert text.index("SYS") < text.index("ONE\n二") < text.index("PRE")
+
+
+@every_family
+def test_the_head_is_what_prompts_with_one_first_message_share(encoders: dict[str, PromptEncoder], family: str) -> None:
+    encoder = encoders[family]
+    one, other = (grade_request(text, system="Grade by these levels.") for text in ("Data.", "\nOther data 数据"))
+    head = encoder.head_length(one)
+    assert head == encoder.head_length(other) > 0
+    assert encoder.encode(one)[:head] == encoder.encode(other)[:head]
+    assert encoder.vocabulary.decode(encoder.encode(one)[:head]).endswith("Grade by these levels.")
+    assert encoder.head_length(GenerateRequest(messages=tuple(user_prompt("Data.")), constraint=GRADES)) == 0
