@@ -53,7 +53,7 @@ class Prepared(NamedTuple):
     Attributes:
         position: Index in the caller's sequence.
         prompt: Token ids.
-        head: How many of them prompts of one kind have in common: those up to the end of the first of several messages.
+        head: How many of them prompts of one kind have in common: those before the second message.
         label_ids: Label to token id, for label requests.
         regex: For grammar requests.
         budget: Output tokens that always suffice.

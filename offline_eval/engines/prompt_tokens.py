@@ -65,11 +65,12 @@ class PromptEncoder:
         return ids + self._content(request.prefill)
 
     def head_length(self, request: GenerateRequest) -> int:
-        """Tokens up to the end of the first message, which prompts of one kind share; 0 where it is the only one."""
+        """Tokens before the second message, which prompts of one kind share; 0 for a prompt of one message."""
         if len(request.messages) < 2:
             return 0
-        opening = _SLOT_PATTERN.split(self._render(tuple(message.role for message in request.messages)))[0]
-        return len(self._markup(opening)) + len(self._content(request.messages[0].content))
+        rendered = self._render(tuple(message.role for message in request.messages))
+        opening, _, between = _SLOT_PATTERN.split(rendered)[:3]
+        return sum(map(len, (self._markup(opening), self._content(request.messages[0].content), self._markup(between))))
 
     def _render(self, roles: tuple[str, ...]) -> str:
         """The chat template around numbered slots; rendered once for each sequence of roles."""
