@@ -76,6 +76,7 @@ def main() -> None:
     parser.add_argument("--dtype", default="float32")
     parser.add_argument("--prompts", type=int, default=200, help="label requests in each repetition, at least")
     parser.add_argument("--only", type=int, action="append", help="number of a repetition; repeat for more")
+    parser.add_argument("--no-certified", action="store_true", help="measure how far an ordinary run drifts")
     parser.add_argument("--unattended", action="store_true", help=argparse.SUPPRESS)  # the one that is to be killed
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +99,10 @@ def _measure(chosen: Sequence[Repetition], cases: Any, responses: Any, arguments
     from offline_eval.engines.select import EngineOptions, open_engine
 
     options = EngineOptions(
-        engine=arguments.engine, dtype=arguments.dtype, batch_size=pending[0].batch_size, certified=True
+        engine=arguments.engine,
+        dtype=arguments.dtype,
+        batch_size=pending[0].batch_size,
+        certified=not arguments.no_certified,
     )
     engine = open_engine(arguments.judge, options)
     try:
@@ -153,6 +157,7 @@ def _kill_halfway(repetition: Repetition, arguments: argparse.Namespace) -> None
     command = [sys.executable, __file__, str(arguments.folder), "--only", str(repetition.number), "--unattended"]
     for name in ("judge", "engine", "dtype", "prompts"):
         command += [f"--{name}", str(getattr(arguments, name))]
+    command += ["--no-certified"] if arguments.no_certified else []
     process = subprocess.Popen(command)
     while process.poll() is None and not _verdicts(repetition, arguments, kind="verdict"):
         time.sleep(0.2)
@@ -173,7 +178,8 @@ def _ordered(cases: Sequence[Any], order: int) -> list[Any]:
 
 def _path(repetition: Repetition, arguments: argparse.Namespace) -> Path:
     folder: Path = arguments.folder
-    return folder / f"{arguments.engine}-{arguments.dtype}-{repetition.name}.sqlite"
+    mode = "ordinary-" if arguments.no_certified else ""
+    return folder / f"{arguments.engine}-{arguments.dtype}-{mode}{repetition.name}.sqlite"
 
 
 def _is_finished(repetition: Repetition, arguments: argparse.Namespace) -> bool:
