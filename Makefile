@@ -14,7 +14,7 @@ eval: .venv/.ready-eval ## Judge the demo set with the default judge; print the 
 	$(BIN)/offline-eval models fetch smollm2-135m-instruct
 	test -d $(DEMO) || $(BIN)/offline-eval demo $(DEMO)
 	$(BIN)/offline-eval run $(DEMO)/cases.jsonl --responses $(DEMO)/answers-careful.jsonl \
-		--responses $(DEMO)/answers-hasty.jsonl --dtype bfloat16 --expected --out build/runs --report build/report.html
+		--responses $(DEMO)/answers-hasty.jsonl --dtype auto --expected --out build/runs --report build/report.html
 
 test: .venv/.ready-test browser check ## Run every check and test: the quick suite first, then the slow ones with real models
 	$(BIN)/offline-eval models fetch smollm2-135m-instruct all-minilm-l6-v2
@@ -34,7 +34,7 @@ format: .venv/.ready-test ## Format the code
 bench: .venv/.ready-test ## Print speed as ratios: ours against the bare library, in one process
 	$(BIN)/offline-eval models fetch smollm2-135m-instruct all-minilm-l6-v2
 	$(BIN)/python scripts/bench_help.py
-	$(BIN)/python scripts/bench_throughput.py --dtype bfloat16
+	$(BIN)/python scripts/bench_throughput.py --dtype auto
 	$(BIN)/python scripts/bench_retrieval.py
 	$(BIN)/python scripts/bench_cross_encoder.py
 	$(BIN)/python scripts/bench_report.py
@@ -43,7 +43,7 @@ benchmark: .venv/.ready-test ## Hold the default judge and encoders against huma
 	$(BIN)/offline-eval models fetch smollm2-135m-instruct all-minilm-l6-v2
 	$(BIN)/python scripts/build_label_sets.py --out build/labels
 	$(BIN)/offline-eval benchmark build/labels/*.jsonl --judges smollm2-135m-instruct \
-		--encoders default-support,default-answerability --dtype bfloat16 --resamples 1000 --out build/benchmark
+		--encoders default-support,default-answerability --dtype auto --resamples 1000 --out build/benchmark
 	cp build/benchmark/benchmark.md build/benchmark.md
 
 prove: .venv/.ready-test ## Kill one run 50 times, and trace the demo run for outbound packets (the latter needs root)

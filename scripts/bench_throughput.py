@@ -21,15 +21,17 @@ def main() -> None:
     parser.add_argument("--judge", default="smollm2-135m-instruct")
     parser.add_argument("--responses", type=int, default=32)
     parser.add_argument("--batch-size", type=int, default=16)
-    parser.add_argument("--dtype", help="default: the model config's")
+    parser.add_argument("--dtype", help="default: the model config's; auto: what is fast here")
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
 
+    from offline_eval.engines.number_format import fast_format
     from offline_eval.engines.select import EngineOptions, engine_spec
     from offline_eval.engines.vllm import VllmEngine
     from offline_eval.models.installed import require_installed
 
-    options = EngineOptions(engine="vllm", batch_size=arguments.batch_size, dtype=arguments.dtype)
+    dtype = fast_format().dtype if arguments.dtype == "auto" else arguments.dtype
+    options = EngineOptions(engine="vllm", batch_size=arguments.batch_size, dtype=dtype)
     engine = VllmEngine(engine_spec(require_installed(arguments.judge), "vllm", options=options))
     recorder = _Recorder(engine)
     _run(recorder, arguments)  # warm-up, and it collects the requests

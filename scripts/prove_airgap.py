@@ -98,7 +98,7 @@ def steps(project: Path) -> list[list[str]]:
             "--metrics",
             "panel,claims,context",
             "--dtype",
-            "bfloat16",
+            "auto",
             "--reasons",
             "none",
             "--max-failed",

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from offline_eval.cli.dtype_option import DTYPES, resolved_dtype
+
 BENCHMARK_FORMATS = ("table", "json", "csv", "md", "html")
 
 
@@ -29,7 +31,7 @@ BENCHMARK_FORMATS = ("table", "json", "csv", "md", "html")
 @click.option("--engine", default="auto", show_default=True, help="auto, vllm, transformers, endpoint or scripted.")
 @click.option("--url", help="Of the endpoint, for example http://127.0.0.1:8000/v1.")
 @click.option("--allow-host", "allow_hosts", multiple=True, help="A host beyond this machine that may be asked.")
-@click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="[default: the model config's]")
+@click.option("--dtype", type=click.Choice(DTYPES), callback=resolved_dtype, help="[default: the model config's]")
 @click.option("--batch-size", type=click.IntRange(1, 4096), default=16, show_default=True)
 @click.option("--context-length", type=click.IntRange(min=256), help="[default: the model config's]")
 @click.option(

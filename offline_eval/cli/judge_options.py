@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from offline_eval.cli.defaults import DEFAULT_JUDGE
+from offline_eval.cli.dtype_option import DTYPES, resolved_dtype
 
 if TYPE_CHECKING:
     from offline_eval.benchmark.labels import LabelSet
@@ -20,7 +21,7 @@ _OPTIONS = (
     click.option("--engine", default="auto", show_default=True, help="auto, vllm, transformers, endpoint or scripted."),
     click.option("--url", help="Of the endpoint, for example http://127.0.0.1:8000/v1."),
     click.option("--allow-host", "allow_hosts", multiple=True, help="A host beyond this machine that may be asked."),
-    click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="[default: the config's]"),
+    click.option("--dtype", type=click.Choice(DTYPES), callback=resolved_dtype, help="[default: the config's]"),
     click.option("--batch-size", type=click.IntRange(1, 4096), default=16, show_default=True),
     click.option("--context-length", type=click.IntRange(min=256), help="[default: the model config's]"),
     click.option("--max-rows", type=click.IntRange(1), help="A seeded part of each file, whole queries together."),

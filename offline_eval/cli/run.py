@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from offline_eval.cli.defaults import DEFAULT_ENCODERS, DEFAULT_JUDGE
+from offline_eval.cli.dtype_option import DTYPES
 from offline_eval.cli.report import REPORT_FORMATS
 
 
@@ -47,7 +48,7 @@ from offline_eval.cli.report import REPORT_FORMATS
 @click.option("--url", help="Of the endpoint, for example http://127.0.0.1:8000/v1.")
 @click.option("--allow-host", "allow_hosts", multiple=True, help="A host beyond this machine that may be asked.")
 @click.option(
-    "--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Of judges. [default: the model config's]"
+    "--dtype", type=click.Choice(DTYPES), help="Of judges; auto takes what is fast here. [default: the model config's]"
 )
 @click.option(
     "--encoder-dtype",

@@ -2,11 +2,13 @@
 
 import click
 
+from offline_eval.cli.dtype_option import DTYPES, resolved_dtype
+
 
 @click.command(name="serve")
 @click.argument("model")
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
-@click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="[default: the model config's]")
+@click.option("--dtype", type=click.Choice(DTYPES), callback=resolved_dtype, help="[default: the model config's]")
 @click.option("--context-length", type=click.IntRange(min=64), help="[default: the model config's]")
 @click.option("--batch-size", type=click.IntRange(min=1), default=16, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from offline_eval.cli.defaults import DEFAULT_ENCODERS
+from offline_eval.cli.dtype_option import DTYPES, resolved_dtype
 from offline_eval.cli.rows import FORMATS, RowFormat, print_rows
 
 RULES = "colloquial,typos,limit,lengthened,synonyms"
@@ -22,7 +23,7 @@ RULES = "colloquial,typos,limit,lengthened,synonyms"
 @click.option("--engine", default="auto", show_default=True, help="auto, vllm, transformers, endpoint or scripted.")
 @click.option("--url", help="Of the endpoint.")
 @click.option(
-    "--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Of the judge. [default: the config's]"
+    "--dtype", type=click.Choice(DTYPES), callback=resolved_dtype, help="Of the judge. [default: the config's]"
 )
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--format", "format", type=click.Choice(FORMATS), default="table", show_default=True)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from offline_eval.airgap.probes import gpus
+from offline_eval.engines.number_format import fast_format
 from offline_eval.models.installed import require_installed
 
 IN_PROCESS = ("vllm", "transformers")
@@ -34,11 +35,15 @@ def certified_setting(
 
     Args:
         wanted: What the user said; None for nothing.
-        dtype: What the user asked for; None for nothing.
+        dtype: What the user asked for; None for nothing, `auto` for `fast_format`, which gives way to certified mode's
+            own on a CPU.
 
     Raises:
         ModelError: A judge is not installed.
     """
+    if dtype == "auto":
+        is_free = engine in IN_PROCESS and judges and not wanted
+        dtype = fast_format().dtype if is_free else None
     if engine not in IN_PROCESS or not judges:
         return CertifiedSetting(bool(wanted), dtype, "asked for" if wanted else "this engine is tested when asked")
     has_gpu = bool(gpus())

@@ -9,6 +9,7 @@ from offline_eval.benchmark.probes import run_probes
 from offline_eval.benchmark.self_test import run_self_test
 from offline_eval.cli.defaults import DEFAULT_JUDGE
 from offline_eval.core.protocols import TextEngine
+from offline_eval.engines.number_format import fast_format
 from offline_eval.engines.select import EngineOptions, open_engine
 from offline_eval.judge.rubric import load_rubric
 from offline_eval.models.installed import find_installed
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.slow
 def engine() -> Iterator[TextEngine]:
     if find_installed(DEFAULT_JUDGE) is None:
         pytest.skip(f"{DEFAULT_JUDGE} is not installed; `offline-eval models fetch {DEFAULT_JUDGE}`")
-    opened = open_engine(DEFAULT_JUDGE, EngineOptions(engine="transformers", dtype="bfloat16", batch_size=4))
+    opened = open_engine(DEFAULT_JUDGE, EngineOptions(engine="transformers", dtype=fast_format().dtype, batch_size=4))
     yield opened
     opened.close()
 

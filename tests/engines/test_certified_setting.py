@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from offline_eval.engines import certified as module
+from offline_eval.engines import number_format
 from offline_eval.engines.certified import certified_setting
 from offline_eval.engines.inprocess import EngineSpec
 from offline_eval.engines.select import EngineOptions, engine_spec
@@ -57,6 +58,38 @@ def test_it_can_be_switched_off(judge: str) -> None:
 def test_on_a_gpu_it_is_asked_for_and_keeps_the_models_format(judge: str) -> None:
     assert certified_setting(None, engine="vllm", judges=[judge], dtype=None).on is False
     assert certified_setting(True, engine="vllm", judges=[judge], dtype=None)[:2] == (True, None)
+
+
+@pytest.mark.usefixtures("_no_gpu")
+@pytest.mark.parametrize(
+    ("features", "wanted", "expected"),
+    [
+        (("avx2",), None, (True, "float32")),
+        (("avx2", "avx512_bf16", "amx_tile", "amx_bf16"), None, (False, "bfloat16")),
+        (("amx_bf16",), False, (False, "bfloat16")),
+        (("amx_bf16",), True, (True, "float32")),  # certified mode has a format of its own there
+    ],
+)
+def test_auto_takes_what_the_processor_computes_in(
+    judge: str,
+    monkeypatch: pytest.MonkeyPatch,
+    features: tuple[str, ...],
+    wanted: bool | None,
+    expected: tuple[bool, str],
+) -> None:
+    monkeypatch.setattr(number_format, "gpus", lambda: ())
+    monkeypatch.setattr(number_format, "cpu_features", lambda: features)
+    assert certified_setting(wanted, engine="vllm", judges=[judge], dtype="auto")[:2] == expected
+
+
+@pytest.mark.usefixtures("_gpu")
+def test_auto_takes_bfloat16_on_a_gpu(judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(number_format, "gpus", lambda: ("NVIDIA H200",))
+    assert certified_setting(None, engine="vllm", judges=[judge], dtype="auto")[:2] == (False, "bfloat16")
+
+
+def test_auto_is_nothing_to_an_engine_that_has_a_format_of_its_own() -> None:
+    assert certified_setting(None, engine="endpoint", judges=["x"], dtype="auto").dtype is None
 
 
 @pytest.mark.parametrize("engine", ["endpoint", "scripted", "none"])
