@@ -21,6 +21,9 @@ BATCH_SIZES = (1, 4, 16, 64)
 _COLUMNS = ("repetition", "batch", "order", "cache", "verdicts", "identical", "flips", "largest move", "texts")
 
 
+_TOLD = "committed"  # how the repetition that is to be killed says how far it is
+
+
 class Repetition(NamedTuple):
     """One way of asking the same.
 
@@ -138,7 +141,8 @@ def _run(repetition: Repetition, engine: Any, cases: Any, responses: Any, argume
     run_file = RunFile(_path(repetition, arguments), create=True)
     order = _ordered(cases, repetition.order)
     run_file.begin_run({"run_id": repetition.name, "config": config.model_dump(mode="json")}, order, responses)
-    Executor(run_file, config, open_judge=lambda name: _Kept(engine)).run()
+    told = _tell_batch if arguments.unattended else lambda done, total: None
+    Executor(run_file, config, open_judge=lambda name: _Kept(engine), progress=told).run()
     run_file.close()
 
 
@@ -153,18 +157,26 @@ class _Kept:
 
 
 def _kill_halfway(repetition: Repetition, arguments: argparse.Namespace) -> None:
-    """Start the repetition in a process of its own and kill it after its first committed batch."""
+    """Start the repetition in a process of its own and kill it when a quarter of its verdicts is committed."""
     command = [sys.executable, __file__, str(arguments.folder), "--only", str(repetition.number), "--unattended"]
     for name in ("judge", "engine", "dtype", "prompts"):
         command += [f"--{name}", str(getattr(arguments, name))]
     command += ["--no-certified"] if arguments.no_certified else []
-    process = subprocess.Popen(command)
-    while process.poll() is None and not _verdicts(repetition, arguments, kind="verdict"):
-        time.sleep(0.2)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        word, _, numbers = line.partition(" ")
+        if word == _TOLD and 4 * int(numbers.split()[0]) >= int(numbers.split()[1]):
+            break
     process.send_signal(signal.SIGKILL)
     process.wait()
+    process.stdout.close()
     n = len(_verdicts(repetition, arguments, kind="verdict"))
     print(f"{repetition.name}: killed with {n} verdicts committed (exit {process.returncode})", flush=True)
+
+
+def _tell_batch(done: int, total: int) -> None:
+    print(_TOLD, done, total, flush=True)
 
 
 def _ordered(cases: Sequence[Any], order: int) -> list[Any]:
