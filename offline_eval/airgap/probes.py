@@ -24,6 +24,7 @@ OPTIONAL_MODULES: tuple[str, ...] = (
     "safetensors",
     "gguf",
     "sentence_transformers",
+    "onnxruntime",
     "faiss",
     "bm25s",
     "jieba",

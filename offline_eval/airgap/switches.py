@@ -18,6 +18,7 @@ OFFLINE_SWITCHES: dict[str, str] = {
     "VLLM_DO_NOT_TRACK": "1",
     "RAY_USAGE_STATS_ENABLED": "0",
     "OTEL_SDK_DISABLED": "true",
+    "ORT_DISABLE_TELEMETRY": "1",  # ONNX Runtime from 1.29 on would report its use, from C code that no guard sees
     # No third-party code is loaded into the engine by entry point.
     "VLLM_PLUGINS": "",
     # Without these, vLLM opens a socket towards a public address to learn its own, and gloo and NCCL look up the

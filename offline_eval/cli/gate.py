@@ -71,8 +71,7 @@ def command(
 def _show(found: object, format: str, *, junit: Path | None, summary: Path | None, language: "Language") -> None:
     from offline_eval.cli.output import append_text, rendered_sections, write_text
     from offline_eval.core.gate import GateReport
-    from offline_eval.report.gates import gate_sections
-    from offline_eval.report.json_document import render_record
+    from offline_eval.report.gates import gate_document, gate_sections
     from offline_eval.report.junit import render as junit_xml
 
     assert isinstance(found, GateReport)
@@ -82,7 +81,7 @@ def _show(found: object, format: str, *, junit: Path | None, summary: Path | Non
     if summary is not None:
         append_text(rendered_sections(sections, "md", is_file=True), summary)
     if format == "json":
-        click.echo(render_record(found))
+        click.echo(gate_document(found))
     elif format == "junit":
         click.echo(junit_xml(found), nl=False)
     else:

@@ -58,19 +58,24 @@ def command(
 def _rendered(found: object, format: str, *, is_file: bool, language: "Language") -> str:
     from offline_eval.cli.output import csv_text, rendered_sections
     from offline_eval.core.history import History
-    from offline_eval.report.history import figures, history_sections, history_title
-    from offline_eval.report.json_document import render_record
+    from offline_eval.report.history import (
+        change_texts,
+        figures,
+        history_document,
+        history_sections,
+        history_title,
+    )
 
     assert isinstance(found, History)
     if format == "json":
-        return render_record(found)
+        return history_document(found)
     if format == "csv":
         rows = [
             {
                 "run": run.run_id,
                 "written": run.changed,
                 **estimate.model_dump(mode="json"),
-                "changes": list(run.changes),
+                "changes": change_texts(run),
             }
             for run in found.runs
             for estimate in run.estimates

@@ -88,8 +88,10 @@ def run_cli(arguments: Sequence[str] | None = None) -> int:
 
 
 def _say(error: Exception) -> int:
-    from offline_eval.core.errors import EXIT_DATA, OfflineEvalError
+    from offline_eval.core.errors import EXIT_DATA, DataError, OfflineEvalError
 
+    if isinstance(error, DataError):
+        return _say_all(error.problems, error.exit_code)
     if isinstance(error, OfflineEvalError):
         click.echo(f"error: {error}", err=True)
         return error.exit_code
@@ -104,3 +106,13 @@ def _say(error: Exception) -> int:
         err=True,
     )
     return EXIT_DATA
+
+
+def _say_all(problems: Sequence[str], exit_code: int) -> int:
+    """Line by line, since there may be very many, and the reader may leave before the last."""
+    try:
+        for place, problem in enumerate(problems):
+            click.echo(problem if place else f"error: {problem}", err=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    return exit_code

@@ -56,14 +56,14 @@ from offline_eval.cli.report import REPORT_FORMATS
     default="auto",
     show_default=True,
     help="Of encoders and embedders. auto: bfloat16 on a GPU or a processor with AMX, float32 elsewhere and in "
-    "certified mode.",
+    "certified mode; int8 with --encoder-engine onnx.",
 )
 @click.option(
     "--encoder-engine",
-    type=click.Choice(["transformers", "vllm"]),
+    type=click.Choice(["transformers", "vllm", "onnx"]),
     default="transformers",
     show_default=True,
-    help="What runs cross-encoders; vllm in a process of its own.",
+    help="What runs cross-encoders; vllm in a process of its own, onnx with 8-bit weights on the processor.",
 )
 @click.option(
     "--certified/--no-certified",

@@ -8,9 +8,8 @@ from offline_eval.core.errors import UsageError
 from offline_eval.core.protocols import EngineKind
 from offline_eval.engines.certified import certified_setting
 from offline_eval.engines.encoder_setting import encoder_format, require_encoder_engine
-from offline_eval.engines.select import EngineOptions, encoder_weights, pick_engine
+from offline_eval.engines.select import EncoderDtype, EngineOptions, encoder_weights, pick_engine
 from offline_eval.judge.panel import Panel, load_panel
-from offline_eval.models.config import Dtype
 from offline_eval.models.installed import require_installed
 from offline_eval.pipeline.config import RunConfig, assign_judges, rubric_hashes
 from offline_eval.pipeline.metric_plan import checks_for, engine_kinds, needs_panel, resolve_metrics
@@ -89,14 +88,16 @@ def parse_screen(text: str | None) -> tuple[float, float] | None:
 
 def _encoder_dtype(
     options: dict[str, Any], engines: Mapping[EngineKind, str], *, certified: bool, announce: Callable[[str], None]
-) -> Dtype:
+) -> EncoderDtype:
     """The encoders' number format; refuses a backend that runs none of them."""
     is_scripted = options["engine"] == "scripted"  # then none is loaded
     encoders = [] if is_scripted else [name for kind, name in engines.items() if kind != "judge"]
     if not is_scripted:
         scorers = [name for kind, name in engines.items() if kind in ("nli", "answerability")]
         require_encoder_engine(options["encoder_engine"], scorers)
-    found = encoder_format(options["encoder_dtype"], certified=certified, encoders=encoders)
+    found = encoder_format(
+        options["encoder_dtype"], certified=certified, encoders=encoders, engine=options["encoder_engine"]
+    )
     if encoders:
         announce(f"encoders in {found.dtype} ({found.why})")
     return found.dtype

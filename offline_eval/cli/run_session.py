@@ -101,7 +101,13 @@ class Session:
                 open_judge=lambda name: with_cache(
                     certifier.tested(name, open_engine(name, engine_options)), cache, announce=_say
                 ),
-                open_encoder=lambda kind, name: open_encoder(kind, name, engine_options),
+                open_encoder=lambda kind, name: open_encoder(
+                    kind,
+                    name,
+                    engine_options,
+                    announce=_say,
+                    progress=lambda done, total: progress.tell("converted to ONNX, steps", done, total),
+                ),
                 progress=lambda done, total: progress.tell("evaluated", done, total),
                 announce=_say,
             )

@@ -54,7 +54,13 @@ def command(
             Path(scratch),
             sample=sample,
             open_judge=lambda name: open_engine(name, options),
-            open_encoder=lambda kind, name: open_encoder(kind, name, options),
+            open_encoder=lambda kind, name: open_encoder(
+                kind,
+                name,
+                options,
+                announce=lambda line: click.echo(line, err=True),
+                progress=lambda done, total: progress.tell("converted to ONNX, steps", done, total),
+            ),
             progress=lambda done, total: progress.tell("replayed", done, total),
         )
     if format == "json":

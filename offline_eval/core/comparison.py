@@ -24,6 +24,18 @@ class Compared(Record):
     n: int = Field(ge=0)
 
 
+class Difference(Record):
+    """Something that differs between two runs beside their systems.
+
+    Attributes:
+        what: What it is, by the name that reports have words for.
+        detail: Both sides' values.
+    """
+
+    what: str
+    detail: str
+
+
 class Mismatch(Record):
     """Something that differs between two runs and makes their numbers hard to compare.
 

@@ -13,7 +13,6 @@ EXIT_DATA = 3
 EXIT_TOO_MANY_UNSCORED = 4
 EXIT_INTERRUPTED = 130
 
-MOST_SHOWN = 1000  # lines of a message: every bad row of a usual file, and no flood from a file in another format
 _MOST_NAMES = 50
 
 
@@ -42,16 +41,15 @@ class UnknownNameError(UsageError):
         near = get_close_matches(name, known, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known)) or 'none'}"
         if listed_as is not None:
-            listed = f"{listed_as} {', '.join(first_of([repr(one) for one in known], most=_MOST_NAMES))}"
+            listed = f"{listed_as} {', '.join(_first_of([repr(one) for one in known], most=_MOST_NAMES))}"
             hint = f"{hint} {listed}" if near else listed
         super().__init__(f"unknown {kind} {name!r}; {hint}")
 
 
 class DataError(OfflineEvalError):
-    """Input data that cannot be read; holds every problem found, not only the first.
+    """Input data that cannot be read; holds and shows every problem found, not only the first.
 
-    The message shows the first `MOST_SHOWN` and counts the rest, so that a file in another format does not fill the
-    terminal.
+    The message is put together only when it is asked for: of a hundred thousand bad rows it is one copy more.
 
     Args:
         problems: One line each, as `file:line: what is wrong, what is expected`.
@@ -59,7 +57,10 @@ class DataError(OfflineEvalError):
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
-        super().__init__("\n".join(first_of(self.problems)))
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "\n".join(self.problems)
 
 
 class ModelError(OfflineEvalError):
@@ -82,7 +83,7 @@ class StoreError(OfflineEvalError):
     """A run file that cannot be opened, written or trusted."""
 
 
-def first_of(lines: Sequence[str], *, most: int = MOST_SHOWN) -> list[str]:
+def _first_of(lines: Sequence[str], *, most: int) -> list[str]:
     """The first lines; how many more there are is said in a line of its own."""
     more = len(lines) - most
     return [*lines[:most], *([f"… and {more:,} more"] if more > 0 else [])]

@@ -4,11 +4,51 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from offline_eval.core.comparison import Difference
 from offline_eval.core.records import Record
 from offline_eval.core.results import Interval
 
 COVERAGE = "coverage"
 REVIEW_LOAD = "review_load"
+
+Bound = Literal["value", "lower bound", "upper bound"]
+WhyCode = Literal[
+    "missed",
+    "missed_of",
+    "no_interval",
+    "empty_slice",
+    "nothing_scored",
+    "applies_nowhere",
+    "no_verdicts",
+    "no_baseline",
+    "no_pair",
+    "no_worst_value",
+]
+
+
+class Requirement(Record):
+    """The condition of a gate: the value or one end of its interval, and the limit it is held against."""
+
+    bound: Bound
+    sign: Literal["≥", "≤"]
+    limit: float
+
+
+class Why(Record):
+    """Why a gate did not pass, as a code and its values; the wording of every code is the reports'.
+
+    Attributes:
+        code: `missed` the limit, `missed_of` with the metric that was worst; `no_interval` to hold against it;
+            `empty_slice`; `nothing_scored`; `applies_nowhere`: no metric of the run does; `no_verdicts` that could be
+            sent to review; `no_baseline` with this system; `no_pair` scored on both sides; `no_worst_value` for a
+            failed item on the metric's range.
+        values: Of `missed` and `missed_of`: held, metric; of `no_interval`: why; of `empty_slice`: slice.
+        unscored: Of `nothing_scored`: status and reason, each once, three at most.
+    """
+
+    code: WhyCode
+    values: dict[str, str | float] = Field(default_factory=dict)
+    unscored: tuple[tuple[str, str], ...] = ()
 
 
 class Gate(Record):
@@ -74,10 +114,11 @@ class Gate(Record):
         return ", ".join(parts)
 
     @property
-    def required(self) -> str:
-        """The condition, in words."""
-        what = "value" if self.use == "value" else ("lower bound" if self.at_least is not None else "upper bound")
-        return f"{what} {'≥' if self.at_least is not None else '≤'} {self.limit:g}"
+    def required(self) -> Requirement:
+        """The condition."""
+        is_least = self.at_least is not None
+        bound: Bound = "value" if self.use == "value" else ("lower bound" if is_least else "upper bound")
+        return Requirement(bound=bound, sign="≥" if is_least else "≤", limit=self.limit)
 
     @property
     def limit(self) -> float:
@@ -97,7 +138,7 @@ class GateResult(Record):
     """
 
     gate: str
-    required: str
+    required: Requirement
     system: str
     slice: str
     outcome: Literal["passed", "failed", "undetermined"]
@@ -105,7 +146,7 @@ class GateResult(Record):
     interval: Interval | None
     n: int = Field(ge=0)
     n_failed: int = Field(ge=0)
-    reason: str | None = None
+    reason: Why | None = None
 
 
 class GateReport(Record):
@@ -120,4 +161,4 @@ class GateReport(Record):
     baseline: str | None
     passed: bool
     results: tuple[GateResult, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Difference, ...] = ()

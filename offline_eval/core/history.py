@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from offline_eval.core.comparison import Difference
 from offline_eval.core.records import Record
 from offline_eval.core.results import Estimate
 
@@ -21,7 +22,7 @@ class RunPoint(Record):
     systems: tuple[str, ...] = ()
     n_cases: int = Field(default=0, ge=0)
     estimates: tuple[Estimate, ...] = ()
-    changes: tuple[str, ...] = ()
+    changes: tuple[Difference, ...] = ()
     problem: str | None = None
 
 

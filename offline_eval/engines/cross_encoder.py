@@ -3,26 +3,23 @@
 Pairs are counted in tokens before anything is computed, and one that does not fit is refused, never cut.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from pydantic import JsonValue
 
 from offline_eval.core.errors import EngineError, ModelError
 from offline_eval.core.evidence import Guarantee
 from offline_eval.core.protocols import EngineInfo, Failure
 from offline_eval.engines.first_token import read_first_token_only
 from offline_eval.engines.inprocess import EngineSpec
+from offline_eval.engines.pair_batches import CPU_TOKENS, GPU_TOKENS, PairBatches, score_in_batches
 from offline_eval.engines.pair_encoding import EncodedPair, PairEncoder, head_relations, named_probabilities
 from offline_eval.engines.process import ProcessScorer
 from offline_eval.models.config import ModelConfig
 from offline_eval.models.installed import InstalledModel, require_installed
 
 KINDS = ("nli", "answerability", "alignment", "reranker")
-
-_BATCH_TOKENS = 1024  # on a CPU: what fits its caches is faster than a wide batch
-_BATCH_TOKENS_GPU = 65_536
-_LARGEST_BATCH = 256
-_CERTIFIED_BATCH = 16
-_CERTIFIED_STEP = 32  # tokens
 
 
 class CrossEncoderScorer:
@@ -47,30 +44,37 @@ class CrossEncoderScorer:
         self, model: InstalledModel, *, device: str | None = None, dtype: str | None = None, certified: bool = False
     ) -> None:
         config = model.config
-        _require_cross_encoder(config)
+        require_cross_encoder(config)
         import torch
         import transformers
 
         self._torch = torch
-        self._certified = certified
         self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         number_format = "float32" if certified else dtype or config.dtype
-        self._tokenizer, self._model = _load(model, number_format)
+        self._tokenizer = load_tokenizer(model)
+        self._model = load_network(model, number_format)
         self._model.eval().to(self._device)
         read_first_token_only(self._model)
         self._relations = head_relations(config, self._model.config)
-        self._window = config.context_length  # a tokenizer's own limit may be below what relative positions allow
+        window = config.context_length  # a tokenizer's own limit may be below what relative positions allow
         self._encoder = PairEncoder(
             self._tokenizer,
             template=config.template_options.get("pair_text"),
-            window=self._window,
+            window=window,
             model=config.name,
         )
-        self._budget = _BATCH_TOKENS if self._device == "cpu" else _BATCH_TOKENS_GPU
+        self._batches = PairBatches(
+            window=window, budget=CPU_TOKENS if self._device == "cpu" else GPU_TOKENS, certified=certified
+        )
         self.languages = config.languages
         versions = {"torch": torch.__version__, "transformers": transformers.__version__}
-        self.info = _engine_info(
-            model, device=self._device, dtype=number_format, window=self._window, versions=versions, certified=certified
+        self.info = encoder_info(
+            model,
+            engine="cross-encoder",
+            device=self._device,
+            dtype=number_format,
+            versions=versions,
+            options={"certified": certified},
         )
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float] | Failure]:
@@ -84,54 +88,16 @@ class CrossEncoderScorer:
             no `contradiction`). One-logit heads: `score`, the logistic of the logit, in [0, 1]. A pair that exceeds
             the model's window is a `prompt_too_long` failure.
         """
-        encoded = self._encoder.encode(pairs)
-        rows: dict[EncodedPair, dict[str, float]] = {}
-        for batch in self._batches(self._encoder.fitting(encoded)):
-            rows.update(zip(batch, self._compute(batch), strict=True))
-        return [rows[pair] if pair in rows else self._encoder.too_long(pair) for pair in encoded]
+        return score_in_batches(pairs, encoder=self._encoder, batches=self._batches, compute=self._compute)
 
     def close(self) -> None:
         """Forget the model."""
         del self._model
 
-    def _batches(self, pairs: Sequence[EncodedPair]) -> Iterator[list[EncodedPair]]:
-        batch: list[EncodedPair] = []
-        for pair in pairs:
-            width = self._padded(len(pair.ids))
-            full = self._batch_size(width) <= len(batch)
-            # A fixed shape holds one width only.
-            if batch and (full or (self._certified and width != self._padded(len(batch[0].ids)))):
-                yield batch
-                batch = []
-            batch.append(pair)
-        if batch:
-            yield batch
-
-    def _padded(self, length: int) -> int:
-        if not self._certified:
-            return length
-        return min(self._window, -(-length // _CERTIFIED_STEP) * _CERTIFIED_STEP)
-
-    def _batch_size(self, width: int) -> int:
-        if self._certified:
-            return _CERTIFIED_BATCH
-        return min(_LARGEST_BATCH, max(1, self._budget // width))
-
     def _compute(self, batch: Sequence[EncodedPair]) -> list[dict[str, float]]:
         torch = self._torch
-        width = self._padded(max(len(pair.ids) for pair in batch))
-        height = _CERTIFIED_BATCH if self._certified else len(batch)
-        ids = torch.full((height, width), self._tokenizer.pad_token_id or 0, dtype=torch.long)
-        types = torch.zeros((height, width), dtype=torch.long)
-        mask = torch.zeros((height, width), dtype=torch.long)
-        for row in range(height):
-            pair = batch[min(row, len(batch) - 1)]  # a fixed shape is filled up with copies of the last pair
-            ids[row, : len(pair.ids)] = torch.tensor(pair.ids)
-            types[row, : len(pair.types)] = torch.tensor(pair.types, dtype=torch.long)
-            mask[row, : len(pair.ids)] = 1
-        inputs = {"input_ids": ids.to(self._device), "attention_mask": mask.to(self._device)}
-        if batch[0].types:
-            inputs["token_type_ids"] = types.to(self._device)
+        arrays = self._batches.arrays(batch, padding=self._tokenizer.pad_token_id or 0)
+        inputs = {name: torch.from_numpy(array).to(self._device) for name, array in arrays.items()}
         with torch.inference_mode():
             logits = self._model(**inputs).logits[: len(batch)].float()  # (n_pairs, n_labels)
         return [named_probabilities(row, self._relations) for row in logits.tolist()]
@@ -180,7 +146,7 @@ def open_cross_encoder_process(
         EngineError: It cannot be loaded.
     """
     config = model.config
-    _require_cross_encoder(config)
+    require_cross_encoder(config)
     from transformers import AutoConfig
 
     network = AutoConfig.from_pretrained(model.folder, local_files_only=True, trust_remote_code=False)
@@ -205,36 +171,63 @@ def open_cross_encoder_process(
     return scorer
 
 
-def _require_cross_encoder(config: ModelConfig) -> None:
+def require_cross_encoder(config: ModelConfig) -> None:
+    """Refuse a model that scores no pairs.
+
+    Raises:
+        ModelError: It is of none of `KINDS`.
+    """
     if config.kind not in KINDS:
         raise ModelError(f"{config.name} is of kind {config.kind}, not a cross-encoder; choose one of {KINDS}")
 
 
-def _load(model: InstalledModel, dtype: str) -> tuple[Any, Any]:
+def load_tokenizer(model: InstalledModel) -> Any:
+    """A model's own tokenizer.
+
+    Raises:
+        EngineError: It cannot be loaded.
+    """
+    from transformers import AutoTokenizer
+
+    return _loaded(AutoTokenizer, model)
+
+
+def load_network(model: InstalledModel, dtype: str) -> Any:
+    """A model's network with its classification head.
+
+    Args:
+        dtype: `float32`, `bfloat16` or `float16`.
+
+    Raises:
+        EngineError: It cannot be loaded.
+    """
     import torch
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers import AutoModelForSequenceClassification
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # it would write over our own progress lines
+    return _loaded(AutoModelForSequenceClassification, model, dtype=getattr(torch, dtype), use_safetensors=True)
+
+
+def _loaded(kind: Any, model: InstalledModel, **options: object) -> Any:
     try:
-        tokenizer = AutoTokenizer.from_pretrained(model.folder, local_files_only=True, trust_remote_code=False)
-        encoder = AutoModelForSequenceClassification.from_pretrained(
-            model.folder,
-            dtype=getattr(torch, dtype),
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
-        )
+        return kind.from_pretrained(model.folder, local_files_only=True, trust_remote_code=False, **options)
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         raise EngineError(f"{model.config.name} in {model.folder} cannot be loaded: {error}") from error
-    return tokenizer, encoder
 
 
-def _engine_info(
-    model: InstalledModel, *, device: str, dtype: str, window: int, versions: dict[str, str], certified: bool
+def encoder_info(
+    model: InstalledModel,
+    *,
+    engine: str,
+    device: str,
+    dtype: str,
+    versions: Mapping[str, str],
+    options: Mapping[str, JsonValue],
 ) -> EngineInfo:
+    """The identity of a cross-encoder on a backend of this process."""
     return EngineInfo(
-        engine="cross-encoder",
+        engine=engine,
         model=model.config.name,
         family=model.config.family,
         weights_hash=model.weights_hash,
@@ -242,9 +235,9 @@ def _engine_info(
         template_hash=model.template_hash,
         dtype=dtype,
         device=device,
-        context_length=window,
+        context_length=model.config.context_length,
         guarantee=Guarantee.NONE,
         grammar_backend="none",
-        versions=versions,
-        options={"certified": certified, "long_pair": "refused"},
+        versions=dict(versions),
+        options={**options, "long_pair": "refused"},
     )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from offline_eval.airgap.probes import cpu_features, gpus
 from offline_eval.core.errors import UsageError
 from offline_eval.engines.feature_scorer import DEFAULT_SCORERS, load_scorer_data
-from offline_eval.engines.select import EncoderEngine, pick_engine
+from offline_eval.engines.select import EncoderDtype, EncoderEngine, pick_engine, refuse_certified_int8
 from offline_eval.models.config import Dtype
 from offline_eval.models.installed import find_installed
 
@@ -26,24 +26,33 @@ class EncoderFormat(NamedTuple):
         why: The reason, in words.
     """
 
-    dtype: Dtype
+    dtype: EncoderDtype
     why: str
 
 
-def encoder_format(wanted: str, *, certified: bool, encoders: Iterable[str]) -> EncoderFormat:
+def encoder_format(
+    wanted: str, *, certified: bool, encoders: Iterable[str], engine: EncoderEngine = "transformers"
+) -> EncoderFormat:
     """Decide on a number format.
 
     Args:
         wanted: One of `ENCODER_DTYPES`.
         certified: Whether the run is.
         encoders: The run's; without one that has a network the answer does not depend on the machine.
+        engine: What runs cross-encoders; ONNX Runtime computes in int8 alone.
 
     Raises:
-        UsageError: Another format than float32 for a certified run, or an unknown one.
+        UsageError: Another format than float32 for a certified run, one that the engine does not compute in, or an
+            unknown one.
     """
     formats: dict[str, Dtype] = {"float32": "float32", "bfloat16": "bfloat16", "float16": "float16"}
     if wanted not in ENCODER_DTYPES:
         raise UsageError(f"unknown number format {wanted!r}; known: {', '.join(ENCODER_DTYPES)}")
+    if engine == "onnx":
+        if wanted != "auto":
+            raise UsageError(f"--encoder-engine onnx computes in int8; leave --encoder-dtype {wanted} out")
+        refuse_certified_int8(certified=certified)
+        return EncoderFormat("int8", "ONNX Runtime")
     if certified and wanted not in ("auto", "float32"):
         raise UsageError(
             f"certified mode computes encoders in float32; leave --encoder-dtype {wanted} out, or add --no-certified"
@@ -76,17 +85,22 @@ def require_encoder_engine(wanted: EncoderEngine, encoders: Iterable[str]) -> No
         encoders: The run's `nli` and `answerability` models.
 
     Raises:
-        UsageError: vLLM is asked for, and is not installed or has no classification head to run.
+        UsageError: vLLM or ONNX Runtime is asked for, and is not installed or has no classification head to run.
     """
-    if wanted != "vllm":
+    if wanted == "transformers":
         return
     names = sorted(set(encoders))
     if all(name in DEFAULT_SCORERS for name in names):
         found = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} none" if names else "none is asked"
         raise UsageError(
-            f"--encoder-engine vllm runs classification heads, {found}; name one with --nli or --answerability"
+            f"--encoder-engine {wanted} runs classification heads, {found}; name one with --nli or --answerability"
         )
-    pick_engine("vllm")
+    if wanted == "onnx":
+        from offline_eval.engines.onnx_classify import require_onnx
+
+        require_onnx()
+    else:
+        pick_engine(wanted)
 
 
 __all__: Sequence[str] = ["ENCODER_DTYPES", "EncoderFormat", "encoder_format", "require_encoder_engine"]

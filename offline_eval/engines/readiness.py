@@ -20,6 +20,7 @@ from offline_eval.models.installed import how_to_install, list_installed, verify
 # Module to what needs it; each is carried as a wheel.
 _OPTIONAL_MODULES = {
     "sentence_transformers": "embedders and cross-encoders",
+    "onnxruntime": "cross-encoders with 8-bit weights",
     "bm25s": "retrieval with BM25",
     "faiss": "dense retrieval",
     "jieba": "Chinese tokens for BM25",

@@ -1,18 +1,22 @@
 """From a model's name to an engine that runs it; says which engine was picked and why."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Literal
 
 from offline_eval.core.errors import ModelError, UsageError
-from offline_eval.core.protocols import Embedder, EngineKind, PairScorer, TextEngine
+from offline_eval.core.protocols import Embedder, EngineKind, PairScorer, ProgressCallback, TextEngine
 from offline_eval.core.records import Record
 from offline_eval.engines.feature_scorer import DEFAULT_SCORERS
 from offline_eval.engines.inprocess import EngineSpec
+from offline_eval.models.config import Dtype
 from offline_eval.models.installed import InstalledModel, find_installed, require_installed
 
-EncoderEngine = Literal["transformers", "vllm"]
+EncoderEngine = Literal["transformers", "vllm", "onnx"]
+EncoderDtype = Dtype | Literal["int8"]
+"""int8: cross-encoders have 8-bit weights on ONNX Runtime; what it does not run is computed in float32."""
+
 ENGINES = ("auto", "vllm", "transformers", "endpoint", "scripted")
 
 
@@ -28,7 +32,8 @@ class EngineOptions(Record):
         batch_limit_s: Longest time for one batch, in seconds.
         item_limit_s: Longest time for one request, in seconds; None for no limit but the batch's.
         certified: Whether kernels whose results do not depend on the batch are wanted where the device has them.
-        encoder_dtype: As `dtype`, of encoders and embedders; always float32 in certified mode.
+        encoder_dtype: An `EncoderDtype`, of encoders and embedders; None takes the model config's. Always float32 in
+            certified mode.
         encoder_engine: What runs cross-encoders.
     """
 
@@ -123,14 +128,23 @@ def open_engine(name: str, options: EngineOptions) -> TextEngine:
     return ProcessEngine(spec, batch_limit_s=options.batch_limit_s, item_limit_s=options.item_limit_s)
 
 
-def open_encoder(kind: EngineKind, name: str, options: EngineOptions) -> PairScorer | Embedder:
+def open_encoder(
+    kind: EngineKind,
+    name: str,
+    options: EngineOptions,
+    *,
+    announce: Callable[[str], None] = lambda line: None,
+    progress: ProgressCallback = lambda done, total: None,
+) -> PairScorer | Embedder:
     """Load an encoder or embedder by name or folder: in this process, or a cross-encoder on vLLM in one of its own.
 
     Args:
         kind: What it is asked: `nli`, `answerability` or `embedder`.
+        announce: Called with a line about a conversion that begins.
+        progress: Called with a conversion's steps done and in all.
 
     Raises:
-        UsageError: vLLM is asked for and not installed.
+        UsageError: The backend is not installed, or it is ONNX Runtime and certified mode is on.
         ModelError: The model is not installed, altered, or of another kind.
         EngineError: It does not load.
     """
@@ -138,13 +152,18 @@ def open_encoder(kind: EngineKind, name: str, options: EngineOptions) -> PairSco
         from offline_eval.engines.scripted import ScriptedEmbedder, ScriptedScorer
 
         return ScriptedEmbedder() if kind == "embedder" else ScriptedScorer()
-    dtype = "float32" if options.certified else options.encoder_dtype
+    dtype = "float32" if options.certified or options.encoder_dtype == "int8" else options.encoder_dtype
     if kind == "embedder":
         from offline_eval.engines.embedder import open_embedder
 
         return open_embedder(name, dtype=dtype)
     if options.encoder_engine == "vllm" and name not in DEFAULT_SCORERS:
         return _open_on_vllm(require_installed(name), dtype=dtype, options=options)
+    if options.encoder_engine == "onnx" and name not in DEFAULT_SCORERS:
+        from offline_eval.engines.onnx_classify import OnnxScorer
+
+        refuse_certified_int8(certified=options.certified)
+        return OnnxScorer(require_installed(name), announce=announce, progress=progress)
     from offline_eval.engines.pair_scorers import open_pair_scorer
 
     return open_pair_scorer(name, dtype=dtype, certified=options.certified)
@@ -162,6 +181,19 @@ def _open_on_vllm(model: InstalledModel, *, dtype: str | None, options: EngineOp
         batch_limit_s=options.batch_limit_s,
         item_limit_s=options.item_limit_s,
     )
+
+
+def refuse_certified_int8(*, certified: bool) -> None:
+    """Refuse scores that move with the pairs beside them where a run promises that nothing moves them.
+
+    Raises:
+        UsageError: Certified mode is on.
+    """
+    if certified:
+        raise UsageError(
+            "certified mode promises scores that do not depend on batches, and --encoder-engine onnx takes its 8-bit "
+            "scales from a whole batch; leave it out, or add --no-certified"
+        )
 
 
 def encoder_weights(name: str) -> str:
@@ -188,6 +220,7 @@ def family_of(name: str, options: EngineOptions) -> str:
 
 __all__: Sequence[str] = [
     "ENGINES",
+    "EncoderDtype",
     "EncoderEngine",
     "EngineOptions",
     "encoder_weights",
@@ -196,4 +229,5 @@ __all__: Sequence[str] = [
     "open_encoder",
     "open_engine",
     "pick_engine",
+    "refuse_certified_int8",
 ]

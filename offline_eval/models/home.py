@@ -1,4 +1,4 @@
-"""Where models live on this machine, in one place so that every command looks in the same folder."""
+"""Where models live on this machine, and what is made from them; every command looks in the same folders."""
 
 import os
 from pathlib import Path
@@ -10,6 +10,14 @@ def models_home() -> Path:
     Returns:
         `$OFFLINE_EVAL_HOME/models`, or `~/.local/share/offline-eval/models` when the variable is not set.
     """
+    return _home() / "models"
+
+
+def derived_home() -> Path:
+    """The folder of files that are made from models and can be made again; beside them, since theirs are hashed."""
+    return _home() / "derived"
+
+
+def _home() -> Path:
     home = os.environ.get("OFFLINE_EVAL_HOME")
-    root = Path(home).expanduser() if home else Path.home() / ".local" / "share" / "offline-eval"
-    return root / "models"
+    return Path(home).expanduser() if home else Path.home() / ".local" / "share" / "offline-eval"

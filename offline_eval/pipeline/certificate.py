@@ -11,9 +11,28 @@ from offline_eval.pipeline.config import RunConfig
 def certification(config: RunConfig, tests: Sequence[SelfTest], evidence: Iterable[Evidence]) -> Certification:
     """Whether the run is certified, and which verdicts are not stable.
 
+    A status speaks for every judge of the run, and for the arbiter where one was tested; the weakest of them decides.
+
     Args:
-        tests: Of this run; the last one of each judge counts, since it was made on the engine that finished.
-        evidence: All of the run's.
+        config: What the run asked for: its judges, its engine, and whether certified mode was on.
+        tests: Self-tests of this run in the order in which they were made; the last one of each judge counts, since it
+            was made on the engine that finished.
+        evidence: All of the run's, in any order; only verdicts are read.
+
+    Returns:
+        The status with its reason in words; the last test of each judge; and as `unstable` the verdicts whose margin
+        (best label's probability less the next one's, in [0, 1]) is no larger than the noise measured for their judge,
+        lowest margin first. A judge whose margins did not move has none. The statuses:
+
+        `certified`: certified mode was on, and no test's verdicts moved over batch sizes, order, cache state and
+            resuming.
+        `certified_same_batches`: certified mode was on, and the verdicts are the same for the same batches, which the
+            plan fixes; at least one judge's move with other batches, another order or what the cache holds.
+        `not_certified`: every judge was tested, and either a judge's verdicts moved when the very same batch was asked
+            again, or certified mode was off, whatever the tests found; `why` says which, and what they found.
+        `not_tested`: no judge was asked, or at least one has no self-test with an answered prompt, so that nothing is
+            known: it was not loaded because stored answers were used, `--certify-sample 0` was given, or its engine is
+            tested with `--certified` alone.
     """
     latest = {test.judge: test for test in tests}
     noise = {judge: test.noise for judge, test in latest.items() if test.noise > 0}

@@ -10,11 +10,11 @@ from offline_eval.core.errors import UsageError
 from offline_eval.core.hashing import digest
 from offline_eval.core.protocols import EngineKind
 from offline_eval.core.records import Case, Record, Response
-from offline_eval.engines.select import EncoderEngine
+from offline_eval.engines.feature_scorer import DEFAULT_SCORERS
+from offline_eval.engines.select import EncoderDtype, EncoderEngine
 from offline_eval.judge.panel import Panel
 from offline_eval.judge.prompt import wording_hash
 from offline_eval.judge.rubric import RUBRIC_LANGUAGES, load_rubric
-from offline_eval.models.config import Dtype
 from offline_eval.pipeline.metric_plan import panel_metrics
 
 
@@ -37,7 +37,8 @@ class RunConfig(Record):
             None when every answer goes to the judges.
         certified: Whether engines were asked for results that do not depend on batches.
         encoder_dtype: Number format of encoders and embedders, decided before the run; never `auto`. None in runs that
-            were made before it was kept: there cross-encoders took `dtype` or their model config's.
+            were made before it was kept: there cross-encoders took `dtype` or their model config's. `int8` with ONNX
+            Runtime: what that does not run is computed in float32.
         encoder_engine: What runs cross-encoders; the shipped default scorers and embedders never need it.
     """
 
@@ -59,7 +60,7 @@ class RunConfig(Record):
     engines: dict[EngineKind, str] = Field(default_factory=dict)
     screen: tuple[float, float] | None = None
     certified: bool = False
-    encoder_dtype: Dtype | None = None
+    encoder_dtype: EncoderDtype | None = None
     encoder_engine: EncoderEngine = "transformers"
 
     @property
@@ -75,14 +76,21 @@ class RunConfig(Record):
     @property
     def has_encoder(self) -> bool:
         """Whether a check asks an encoder or embedder."""
-        return any(kind != "judge" for kind in self.engines)
+        return bool(self._encoders)
 
     @property
     def encoders_run_in(self) -> str | None:
         """The encoders' number format, for people, with their backend where it is not the usual one."""
         if not self.has_encoder or self.engine == "scripted" or self.encoder_dtype is None:
             return None
+        if self.encoder_engine == "onnx":
+            rest = any(kind == "embedder" or name in DEFAULT_SCORERS for kind, name in self._encoders.items())
+            return "int8 on ONNX Runtime" + (", float32 elsewhere" if rest else "")
         return self.encoder_dtype + (" on vLLM" if self.encoder_engine == "vllm" else "")
+
+    @property
+    def _encoders(self) -> dict[EngineKind, str]:
+        return {kind: name for kind, name in self.engines.items() if kind != "judge"}
 
     @property
     def all_judges(self) -> list[str]:

@@ -4,17 +4,20 @@ Failed items count at the end of the range that the gate guards against, so a cr
 was scored, or an interval is asked for and there is none, the gate does not pass and says why.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
 
+from offline_eval.core.comparison import Difference
 from offline_eval.core.errors import DataError, UsageError
-from offline_eval.core.gate import COVERAGE, REVIEW_LOAD, Gate, GateReport, GateResult
+from offline_eval.core.gate import COVERAGE, REVIEW_LOAD, Gate, GateReport, GateResult, Why
 from offline_eval.core.protocols import Item
 from offline_eval.core.results import Interval, Score, Status
 from offline_eval.core.yaml_text import read_yaml
+from offline_eval.judge.routing import PanelVerdict
+from offline_eval.metrics.panel._grade import NOT_JUDGED
 from offline_eval.pipeline.compare import refuse_mismatch
 from offline_eval.pipeline.metric_plan import load_metric, needs_panel
 from offline_eval.pipeline.mismatch import mismatches
@@ -27,6 +30,7 @@ from offline_eval.stats.undefined import Undefined
 
 Outcome = Literal["passed", "failed", "undetermined"]
 
+_MOST_REASONS = 3
 _SLACK = 1e-9  # a limit written in decimals still lets the value through that it was taken from
 
 
@@ -34,16 +38,18 @@ class Measured(NamedTuple):
     """What a gate holds against its limit.
 
     Attributes:
-        reason: Why there is no value, or no interval.
+        why: Why there is no value.
+        no_interval: Why there is no interval, where there is a value.
         unchanged: Not one pair differs: there is no spread to make an interval of, and no change either.
-        about: What the value is of, where the gate does not say.
+        about: The metric the value is of, where the gate does not say.
     """
 
     value: float | None
     interval: Interval | None
     n: int
     n_failed: int
-    reason: str | None
+    why: Why | None = None
+    no_interval: str | None = None
     unchanged: bool = False
     about: str = ""
 
@@ -112,7 +118,7 @@ def hold(
         found = mismatches(baselines[0].results, sides[0].results, label="this run", metrics=compared)
         if not allow_mismatch:
             refuse_mismatch(found)
-        notes = [f"{one.what}: {one.detail}" for one in found]
+        notes = [Difference(what=one.what, detail=one.detail) for one in found]
     results = [
         _result(gate, side, _baseline_of(side, baselines), seed)
         for gate in gates
@@ -131,7 +137,7 @@ def hold(
 def _result(gate: Gate, side: Side, baseline: Side | None, seed: int) -> GateResult:
     items = in_slice(side.items, gate.slice)
     if not items:
-        measured = Measured(None, None, 0, 0, f"no response in slice {gate.slice}")
+        measured = _nothing(Why(code="empty_slice", values={"slice": gate.slice}))
     elif gate.difference:
         measured = _difference(gate, side, baseline, items=items, seed=seed)
     else:
@@ -163,9 +169,13 @@ def in_slice(items: Sequence[Item], name: str) -> list[Item]:
     return list(items)
 
 
-def _outcome(gate: Gate, measured: Measured) -> tuple[Outcome, str | None]:
+def _nothing(why: Why, *, n: int = 0, n_failed: int = 0) -> Measured:
+    return Measured(None, None, n, n_failed, why)
+
+
+def _outcome(gate: Gate, measured: Measured) -> tuple[Outcome, Why | None]:
     if measured.value is None:
-        return "undetermined", measured.reason
+        return "undetermined", measured.why
     held: float | None = measured.value
     if gate.use == "bound" and not measured.unchanged:
         held = (
@@ -174,40 +184,46 @@ def _outcome(gate: Gate, measured: Measured) -> tuple[Outcome, str | None]:
             else (measured.interval.low if gate.at_least is not None else measured.interval.high)
         )
     if held is None:
-        return "undetermined", f"no interval: {measured.reason}; take more cases, or `use: value`"
+        return "undetermined", Why(code="no_interval", values={"why": measured.no_interval or ""})
     passes = held >= gate.limit - _SLACK if gate.at_least is not None else held <= gate.limit + _SLACK
     if passes:
         return "passed", None
-    what = "value" if gate.use == "value" else "bound"
-    return "failed", f"{what} {held:.4g}{measured.about}, required {gate.required}"
+    if measured.about:
+        return "failed", Why(code="missed_of", values={"held": held, "metric": measured.about})
+    return "failed", Why(code="missed", values={"held": held})
 
 
 def _level(gate: Gate, side: Side, items: Sequence[Item], seed: int) -> Measured:
     if gate.metric == COVERAGE:
         return _coverage(gate, side, items, seed)
     if gate.metric == REVIEW_LOAD:
-        return _review_load(side, items, seed)
+        return _review_load(gate, side, items, seed)
     metric = side.metric(gate.metric)
     scores = list(side.scores(gate.metric, items).values())
     n, n_failed = _counts(scores)
     if not n:
-        return Measured(None, None, 0, n_failed, _why_empty(scores))
+        return _nothing(_nothing_scored((score.status, score.reason) for score in scores), n_failed=n_failed)
     fears_low = gate.at_least is not None
     if gate.case_at_least is not None or gate.case_at_most is not None:
         applicable = [score for score in scores if score.status is not Status.NOT_APPLICABLE]
         flags = [_case_flag(gate, score) for score in applicable]
         return _share(flags, [score.cluster for score in applicable], n, n_failed=n_failed, seed=seed)
     found = estimate(scores, low=metric.low, high=metric.high, higher_is_better=fears_low, seed=seed)
-    return Measured(found.value, found.interval, n, n_failed, found.interval_reason)
+    return Measured(found.value, found.interval, n, n_failed, no_interval=found.interval_reason)
 
 
 def _case_flag(gate: Gate, score: Score) -> float:
     """Whether the case counts; a failed one as the gate fears."""
     if score.value is None:
-        return 0.0 if gate.at_least is not None else 1.0
+        return _feared(gate)
     if gate.case_at_least is not None:
         return float(score.value >= gate.case_at_least - _SLACK)
     return float(score.value <= (gate.case_at_most or 0.0) + _SLACK)
+
+
+def _feared(gate: Gate) -> float:
+    """Of a share, the end that the gate guards against."""
+    return 0.0 if gate.at_least is not None else 1.0
 
 
 def _coverage(gate: Gate, side: Side, items: Sequence[Item], seed: int) -> Measured:
@@ -224,50 +240,73 @@ def _coverage(gate: Gate, side: Side, items: Sequence[Item], seed: int) -> Measu
             clusters = [score.cluster for score in applicable] + silent
             n = int(sum(flags))
             measured = _share(flags, clusters, n, n_failed=len(flags) - n, seed=seed)
-            found.append(measured._replace(about=f" ({name})"))
+            found.append(measured._replace(about=name))
     if not found:
-        return Measured(None, None, 0, 0, "no metric applies to any response")
+        return _nothing(Why(code="applies_nowhere"))
     return min(found, key=lambda measured: measured.value or 0.0)
 
 
-def _review_load(side: Side, items: Sequence[Item], seed: int) -> Measured:
+def _review_load(gate: Gate, side: Side, items: Sequence[Item], seed: int) -> Measured:
+    """Share sent to review among what was judged; what a judge still owes counts as the gate fears."""
     if not needs_panel(side.results.config.metric_names):
-        return Measured(None, None, 0, 0, "the run has no judges' verdicts, so nothing could be sent to review")
-    flags = [float(side.results.verdicts[item.response.key].route == "review") for item in items]
-    return _share(flags, [item.case.id for item in items], len(flags), n_failed=0, seed=seed)
+        return _nothing(Why(code="no_verdicts"))
+    flags, clusters, lacking = [], [], []
+    for item in items:
+        verdict = side.results.verdicts[item.response.key]
+        status, reason = _judged(verdict, side.results.config.panel.examiners)
+        if status is not Status.SCORED:
+            lacking.append((status, reason))
+        if status is not Status.NOT_APPLICABLE:
+            flags.append(float(verdict.route == "review") if status is Status.SCORED else _feared(gate))
+            clusters.append(item.case.id)
+    n, n_failed = len(items) - len(lacking), sum(status is Status.FAILED for status, _ in lacking)
+    if not n:
+        return _nothing(_nothing_scored(lacking), n_failed=n_failed)
+    return _share(flags, clusters, n, n_failed=n_failed, seed=seed)
+
+
+def _judged(verdict: PanelVerdict, examiners: Sequence[str]) -> tuple[Status, str]:
+    """Whether it is known that a response was, or was not, sent to review; and why not."""
+    if verdict.route == "review":
+        return Status.SCORED, ""
+    if any(name not in verdict.grades and name not in verdict.missing for name in examiners):
+        return Status.FAILED, NOT_JUDGED
+    if verdict.grades:
+        return Status.SCORED, ""
+    return Status.FAILED if verdict.failed else Status.NOT_APPLICABLE, next(iter(verdict.missing.values()))
 
 
 def _difference(gate: Gate, side: Side, baseline: Side | None, *, items: Sequence[Item], seed: int) -> Measured:
     """Paired, candidate less baseline; pairs whose baseline failed are left out, so that its crash opens no gate."""
     if baseline is None:
-        return Measured(None, None, 0, 0, "no baseline with this system; give --baseline RUN or RUN:SYSTEM")
+        return _nothing(Why(code="no_baseline"))
     metric: AnyMetric = side.metric(gate.metric)
     before, after = baseline.scores(gate.metric), side.scores(gate.metric, items)
     cells = [cell for cell in after if cell in before and before[cell].value is not None]
     n, n_failed = _counts([after[cell] for cell in cells])
     if not n:
-        return Measured(None, None, 0, n_failed, "no pair was scored on both sides")
+        return _nothing(Why(code="no_pair"), n_failed=n_failed)
     changes, clusters = [], []
     for cell in cells:
         value, base = counted(after[cell], metric, fears_low=gate.at_least is not None), before[cell].value
         if value is None and after[cell].status is Status.FAILED:
-            return Measured(None, None, n, n_failed, "a failed item has no worst value on this metric's range")
+            return _nothing(Why(code="no_worst_value"), n=n, n_failed=n_failed)
         if value is not None and base is not None:
             changes.append(value - base)
             clusters.append(after[cell].cluster)
     interval = bootstrap_mean(changes, clusters=clusters, seed=seed)
     mean = sum(changes) / len(changes)
     if isinstance(interval, Undefined):
-        return Measured(mean, None, n, n_failed, interval.reason, unchanged=not any(changes))
-    return Measured(mean, interval, n, n_failed, None)
+        return Measured(mean, None, n, n_failed, no_interval=interval.reason, unchanged=not any(changes))
+    return Measured(mean, interval, n, n_failed)
 
 
 def _share(flags: Sequence[float], clusters: Sequence[str], n: int, *, n_failed: int, seed: int) -> Measured:
     interval = mean_interval(flags, low=0, high=1, clusters=clusters, seed=seed)
     value = sum(flags) / len(flags)
     if isinstance(interval, Undefined):
-        return Measured(value, None, n, n_failed, interval.reason)
-    return Measured(value, interval, n, n_failed, None)
+        return Measured(value, None, n, n_failed, no_interval=interval.reason)
+    return Measured(value, interval, n, n_failed)
 
 
 def _baseline_of(side: Side, baselines: Sequence[Side]) -> Side | None:
@@ -281,9 +320,9 @@ def _counts(scores: Sequence[Score]) -> tuple[int, int]:
     return sum(s.value is not None for s in scores), sum(s.status is Status.FAILED for s in scores)
 
 
-def _why_empty(scores: Sequence[Score]) -> str:
-    reasons = sorted({f"{score.status}: {score.reason}" for score in scores})
-    return f"nothing was scored ({'; '.join(reasons[:3])})"
+def _nothing_scored(lacking: Iterable[tuple[Status, str | None]]) -> Why:
+    found = sorted({(str(status), str(reason)) for status, reason in lacking})
+    return Why(code="nothing_scored", unscored=tuple(found[:_MOST_REASONS]))
 
 
 def _fault(detail: object) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from offline_eval.core.comparison import Mismatch
+from offline_eval.core.comparison import Difference, Mismatch
 from offline_eval.core.records import Case
 from offline_eval.pipeline.aggregate import Results
 from offline_eval.pipeline.config import RunConfig
@@ -32,13 +32,13 @@ def mismatches(first: Results, other: Results, *, label: str, metrics: Sequence[
     return [Mismatch(what=what, blocks=blocks, label=label, detail=detail) for what, blocks, detail in found if detail]
 
 
-def changes_between(first: Results, other: Results) -> list[str]:
-    """What makes a later run another measurement than the one before it: one line each."""
+def changes_between(first: Results, other: Results) -> list[Difference]:
+    """What makes a later run another measurement than the one before it."""
     metrics = [*first.config.metric_names, *other.config.metric_names]
     found = [("test set", _test_set(first, other)), *config_changes(first.config, other.config, metrics=metrics)]
     if needs_panel(metrics):
         found.append(("weights", _weights(first, other)))
-    return [f"{what}: {detail}" for what, detail in found if detail]
+    return [Difference(what=what, detail=detail) for what, detail in found if detail]
 
 
 def config_changes(first: RunConfig, other: RunConfig, *, metrics: Sequence[str]) -> list[tuple[str, str]]:

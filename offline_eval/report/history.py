@@ -7,6 +7,7 @@ from typing import Any
 from offline_eval.core.history import History, RunPoint, Series
 from offline_eval.core.results import Estimate
 from offline_eval.report.html_texts import Language, Words
+from offline_eval.report.json_document import render_data
 from offline_eval.report.numbers import estimate_text, interval_text, three
 from offline_eval.report.page import Figure
 from offline_eval.report.sections import Section
@@ -42,6 +43,20 @@ def figures(history: History, *, language: Language = "en") -> list[Figure]:
         for one in history.series
         if one.points
     ]
+
+
+def history_document(history: History) -> str:
+    """The history as JSON, for programs; what changed is said in English."""
+    data = history.model_dump(mode="json")
+    for row, run in zip(data["runs"], history.runs, strict=True):
+        row["changes"] = change_texts(run)
+    return render_data(data)
+
+
+def change_texts(run: RunPoint, *, language: Language = "en") -> list[str]:
+    """What makes a run another measurement than the one before it, one line each."""
+    t = Words(language)
+    return [t.difference(change) for change in run.changes]
 
 
 def sparkline(series: Series, runs: int) -> str:
@@ -85,9 +100,7 @@ def _overview(history: History, t: Words) -> Section:
 
 
 def _changes(run: RunPoint, t: Words) -> str:
-    """`test set: …` with what changed in the reader's language."""
-    parts = [change.partition(": ") for change in run.changes]
-    return "; ".join(f"{t.named('differing', what)}{colon}{detail}" for what, colon, detail in parts)
+    return "; ".join(change_texts(run, language=t.language))
 
 
 def _trends(history: History, words: Mapping[str, Any]) -> Section:

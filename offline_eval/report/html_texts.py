@@ -5,6 +5,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
+from offline_eval.core.comparison import Difference
 from offline_eval.core.diagnosis import Text
 from offline_eval.core.yaml_text import parse_yaml
 
@@ -36,6 +37,10 @@ class Words:
     def said(self, text: Text) -> str:
         """A text that was written in both languages."""
         return text.zh if self.language == "zh" else text.en
+
+    def difference(self, found: Difference) -> str:
+        """`test set: …`, with what differs in words."""
+        return f"{self.named('differing', found.what)}: {found.detail}"
 
     def reason(self, text: str) -> str:
         """A reason such as `time_limit: no answer within 60 s`, with its code in words where they are known."""

@@ -1,6 +1,10 @@
 """The summary as JSON, for programs; what a terminal could obey is escaped, and the data stay the same."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import to_json
 
 from offline_eval.core.records import Record
 from offline_eval.core.summary import RunSummary
@@ -19,6 +23,11 @@ def render(summary: RunSummary) -> str:
 def render_record(record: Record) -> str:
     """Any record, one field a line."""
     return _UNSEEN.sub(_escaped, record.model_dump_json(indent=1))
+
+
+def render_data(data: Mapping[str, Any]) -> str:
+    """What a record was dumped as, one field a line, with the same bytes as the record itself."""
+    return _UNSEEN.sub(_escaped, to_json(data, indent=1).decode())
 
 
 def _escaped(match: re.Match[str]) -> str:

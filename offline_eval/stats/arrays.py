@@ -1,6 +1,7 @@
 """Turns sequences into checked arrays, so that every formula starts from finite numbers of equal length."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,10 @@ from offline_eval.core.errors import DataError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Clusters = Sequence[str | int] | NDArray[Any]
+"""Names of what is drawn together, shape (n,): text, whole numbers or both, in a list or an array."""
+
+_FEW_GAPS = 16  # numbers up to this many times as large as there are numbers are counted, others sorted
 
 
 def finite(values: Sequence[float] | Floats, what: str) -> Floats:
@@ -62,6 +67,48 @@ def encode(*columns: Sequence[str]) -> tuple[list[str], tuple[Ints, ...]]:
     names = sorted({label for column in columns for label in column})
     code = {name: index for index, name in enumerate(names)}
     return names, tuple(np.array([code[label] for label in column], dtype=np.int64) for column in columns)
+
+
+def numbered(clusters: Clusters) -> Ints:
+    """Number clusters from 0 in the order of their names.
+
+    Args:
+        clusters: Shape (n,). Names of one kind keep their own order; where text and numbers are mixed, a number is the
+            same name as its digits, as ids are that are read from files.
+
+    Returns:
+        Shape (n,); every number from 0 to the highest occurs.
+
+    Raises:
+        DataError: Not one-dimensional, or a name that is neither text nor a whole number; its place is named.
+    """
+    if isinstance(clusters, np.ndarray) and clusters.ndim != 1:
+        raise DataError(f"clusters: expected a plain list of names, found {clusters.ndim} dimensions")
+    if isinstance(clusters, np.ndarray) and np.issubdtype(clusters.dtype, np.integer):
+        return _numbered_places(clusters)
+    names: list[str | int] = clusters.tolist() if isinstance(clusters, np.ndarray) else list(clusters)
+    are_text = {isinstance(name, str) for name in names}
+    if are_text != {True}:
+        odd = next((place for place, name in enumerate(names) if not _is_name(name)), None)
+        if odd is not None:
+            raise DataError(f"clusters: expected text or whole numbers, found {names[odd]!r} at place {odd}")
+    if len(are_text) > 1:
+        names = [str(name) for name in names]
+    code = {name: place for place, name in enumerate(sorted(set(names)))}
+    return np.array([code[name] for name in names], dtype=np.int64)
+
+
+def _numbered_places(places: NDArray[Any]) -> Ints:
+    close = bool(places.size) and places.min() >= 0 and places.max() < _FEW_GAPS * places.size
+    if not close:
+        return np.unique(places, return_inverse=True)[1].astype(np.int64)
+    there = np.bincount(places.astype(np.int64)) > 0  # half the time of sorting
+    numbers: Ints = (np.cumsum(there) - 1)[places]
+    return numbers
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
 
 
 def _first_odd(values: Sequence[float] | Floats) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from offline_eval.core.errors import UnknownNameError
 from offline_eval.core.records import Record
 from offline_eval.core.results import Interval
-from offline_eval.stats.arrays import Floats, Ints, check_equal_lengths, finite
+from offline_eval.stats.arrays import Clusters, Floats, Ints, check_equal_lengths, finite
 from offline_eval.stats.intervals import LEVEL, RESAMPLES, bootstrap
 from offline_eval.stats.measured import Measured, measure, measured
 from offline_eval.stats.undefined import Undefined
@@ -108,7 +108,7 @@ def correlation_matrix(
     columns: Mapping[str, Sequence[float | None]],
     *,
     method: str = "spearman",
-    clusters: Sequence[str] | None = None,
+    clusters: Clusters | None = None,
     seed: int,
     resamples: int = RESAMPLES,
     level: float = LEVEL,
@@ -146,7 +146,7 @@ def correlation_matrix(
 
 
 def _spearman_measured(
-    arrays: Sequence[Floats], *, clusters: Sequence[str] | None, seed: int, resamples: int, level: float
+    arrays: Sequence[Floats], *, clusters: Clusters | None, seed: int, resamples: int, level: float
 ) -> Measured:
     """As `measure(spearman, …)`; the values' places among them stand for the values, so that ranking is counting."""
     value = spearman(*arrays)

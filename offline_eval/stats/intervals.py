@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from offline_eval.core.errors import DataError
 from offline_eval.core.results import Interval
-from offline_eval.stats.arrays import Floats, Ints, check_equal_lengths, check_share, finite
+from offline_eval.stats.arrays import Clusters, Floats, Ints, check_equal_lengths, check_share, finite, numbered
 from offline_eval.stats.undefined import Undefined
 
 RESAMPLES = 2000
@@ -79,7 +79,7 @@ def wilson(k: float, n: int, *, level: float = LEVEL) -> Interval | Undefined:
 def bootstrap_mean(
     values: Sequence[float] | Floats,
     *,
-    clusters: Sequence[str] | Ints | None = None,
+    clusters: Clusters | None = None,
     seed: int,
     resamples: int = RESAMPLES,
     level: float = LEVEL,
@@ -90,8 +90,8 @@ def bootstrap_mean(
 
     Args:
         values: Shape (n,), finite, any range.
-        clusters: Shape (n,), what is drawn together: the case id, or its place among all ids in their order (0 or
-            more); None when every value stands alone.
+        clusters: Shape (n,), what is drawn together: the case id, or its place among all ids in their order; a list or
+            an array of text, whole numbers or both. None when every value stands alone.
         seed: Seed of the resampling.
         resamples: Number of resamples, 100 or more.
         level: Coverage aimed at, in (0, 1).
@@ -101,7 +101,8 @@ def bootstrap_mean(
         where the cluster means do not differ, since resampling then cannot show the spread.
 
     Raises:
-        DataError: A value that is not finite, columns of different length, or a setting out of range.
+        DataError: A value that is not finite, a cluster without a name, columns of different length, or a setting out
+            of range.
 
     Source:
         Efron & Tibshirani (1993), ch. 13; expanded percentiles: Hesterberg (2015), The American Statistician
@@ -133,7 +134,7 @@ def mean_interval(
     *,
     low: float,
     high: float,
-    clusters: Sequence[str] | Ints | None = None,
+    clusters: Clusters | None = None,
     seed: int,
     resamples: int = RESAMPLES,
     level: float = LEVEL,
@@ -166,13 +167,14 @@ def mean_interval(
     outside = np.flatnonzero((data < low) | (data > high))
     if outside.size:
         raise DataError(f"value {outside[0]} is {data[outside[0]]}, outside the metric's range {low} to {high}")
-    m = data.size if clusters is None else _count(clusters)
+    codes = None if clusters is None else numbered(clusters)
+    if codes is not None:
+        check_equal_lengths({"values": data.size, "clusters": codes.size})
+    m = data.size if codes is None else int(codes.max()) + 1
     at_an_end = bool(np.all((data == low) | (data == high)))
     if isfinite(low) and isfinite(high) and at_an_end and (m == data.size or np.ptp(data) == 0):
-        if clusters is not None:
-            check_equal_lengths({"values": data.size, "clusters": len(clusters)})
         return _stretched(wilson(round(m * float(np.mean(data == high))), m, level=level), low, high)
-    found = bootstrap_mean(data, clusters=clusters, seed=seed, resamples=resamples, level=level)
+    found = bootstrap_mean(data, clusters=codes, seed=seed, resamples=resamples, level=level)
     if isinstance(found, Undefined):
         return found
     return found.model_copy(update={"low": max(low, found.low), "high": min(high, found.high)})
@@ -190,7 +192,7 @@ def bootstrap(
     statistic: Callable[..., float | Undefined],
     arrays: Sequence[NDArray[np.generic]],
     *,
-    clusters: Sequence[str] | None = None,
+    clusters: Clusters | None = None,
     seed: int,
     resamples: int = RESAMPLES,
     level: float = LEVEL,
@@ -200,7 +202,7 @@ def bootstrap(
     Args:
         statistic: Called with the resampled arrays; Undefined where it has no value.
         arrays: Each of shape (n, ...); row i of every array belongs to item i.
-        clusters: Shape (n,), what is drawn together; None when every row stands alone.
+        clusters: As in `bootstrap_mean`.
         seed: Seed of the resampling.
         resamples: Number of resamples, 100 or more.
         level: Coverage aimed at, in (0, 1).
@@ -211,7 +213,7 @@ def bootstrap(
         have the same value.
 
     Raises:
-        DataError: Arrays of different length or a setting out of range.
+        DataError: Arrays of different length, a cluster without a name, or a setting out of range.
 
     Source:
         As `bootstrap_mean`.
@@ -263,23 +265,7 @@ def _check_settings(resamples: int, level: float) -> None:
         raise DataError(f"resamples must be 100 or more, found {resamples}")
 
 
-def _count(clusters: Sequence[str] | Ints) -> int:
-    if isinstance(clusters, np.ndarray):
-        return int(np.count_nonzero(np.bincount(clusters)))
-    return len(set(clusters))
-
-
-def _codes(clusters: Sequence[str] | Ints) -> Ints:
-    """The clusters' places among those that are there, in the order of their names."""
-    if isinstance(clusters, np.ndarray):
-        there = np.bincount(clusters) > 0
-        return (np.cumsum(there) - 1)[clusters]
-    names = [str(cluster) for cluster in clusters]
-    code = {name: index for index, name in enumerate(sorted(set(names)))}
-    return np.array([code[name] for name in names], dtype=np.int64)
-
-
-def _in_clusters(arrays: Sequence[NDArray[np.generic]], clusters: Sequence[str] | Ints | None) -> tuple[Ints, Ints]:
+def _in_clusters(arrays: Sequence[NDArray[np.generic]], clusters: Clusters | None) -> tuple[Ints, Ints]:
     """Order of the rows by cluster, then by content (so the input's order cannot matter), and the clusters' sizes."""
     n = len(arrays[0])
     keys = [column for array in arrays for column in array.reshape(n, -1).T] if n else []
@@ -287,7 +273,7 @@ def _in_clusters(arrays: Sequence[NDArray[np.generic]], clusters: Sequence[str] 
         order = np.lexsort(keys) if keys else np.arange(n)
         return order.astype(np.int64), np.ones(n, dtype=np.int64)
     check_equal_lengths({"values": n, "clusters": len(clusters)})
-    codes = _codes(clusters)
+    codes = numbered(clusters)
     sizes = np.bincount(codes).astype(np.int64)
     if sizes.size == n:  # every row alone: its code is its place
         order = np.empty(n, dtype=np.int64)

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from offline_eval.core.records import Record
 from offline_eval.core.results import Interval
+from offline_eval.stats.arrays import Clusters
 from offline_eval.stats.intervals import LEVEL, RESAMPLES, bootstrap
 from offline_eval.stats.undefined import Undefined
 
@@ -41,7 +42,7 @@ def measure(
     statistic: Callable[..., float | Undefined],
     arrays: Sequence[NDArray[np.generic]],
     *,
-    clusters: Sequence[str] | None = None,
+    clusters: Clusters | None = None,
     seed: int,
     resamples: int = RESAMPLES,
     level: float = LEVEL,

@@ -10,7 +10,7 @@ from pydantic import Field
 from offline_eval.core.errors import DataError
 from offline_eval.core.records import Record
 from offline_eval.core.results import Interval
-from offline_eval.stats.arrays import Floats, check_equal_lengths, check_share, finite
+from offline_eval.stats.arrays import Clusters, Floats, check_equal_lengths, check_share, finite, numbered
 from offline_eval.stats.intervals import LEVEL, RESAMPLES, bootstrap_mean
 from offline_eval.stats.measured import Measured, measured
 from offline_eval.stats.power import smallest_difference
@@ -55,7 +55,7 @@ def compare_paired(
     baseline: Sequence[float | None],
     candidate: Sequence[float | None],
     *,
-    clusters: Sequence[str] | None = None,
+    clusters: Clusters | None = None,
     higher_is_better: bool = True,
     seed: int,
     resamples: int = RESAMPLES,
@@ -102,13 +102,13 @@ def compare_paired(
 
 
 def _scored_pairs(
-    baseline: Sequence[float | None], candidate: Sequence[float | None], clusters: Sequence[str] | None
-) -> tuple[Floats, Floats, list[str]]:
+    baseline: Sequence[float | None], candidate: Sequence[float | None], clusters: Clusters | None
+) -> tuple[Floats, Floats, Sequence[str | int]]:
     """Both sides' values of the pairs that have both, and their clusters; a pair of its own where none is given."""
     check_equal_lengths({"baseline": len(baseline), "candidate": len(candidate)})
     if clusters is not None:
         check_equal_lengths({"baseline": len(baseline), "clusters": len(clusters)})
-    owners = [str(i) for i in range(len(baseline))] if clusters is None else clusters
+    owners = [str(i) for i in range(len(baseline))] if clusters is None else numbered(clusters).tolist()
     rows = zip(baseline, candidate, owners, strict=True)
     kept = [(a, b, owner) for a, b, owner in rows if a is not None and b is not None]
     before, after = finite([a for a, _, _ in kept], "baseline"), finite([b for _, b, _ in kept], "candidate")
@@ -172,7 +172,7 @@ def mcnemar(gained: int, lost: int, *, mid_p: bool = True) -> float | Undefined:
 
 
 def sign_flip_p(
-    differences: Sequence[float] | Floats, *, clusters: Sequence[str] | None = None, seed: int, flips: int = _FLIPS
+    differences: Sequence[float] | Floats, *, clusters: Clusters | None = None, seed: int, flips: int = _FLIPS
 ) -> float | Undefined:
     """Randomisation test that paired differences are as often up as down: signs are flipped cluster by cluster.
 
@@ -266,23 +266,21 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return {name: adjusted[name] for name in p_values}
 
 
-def _p_value(before: Floats, after: Floats, names: Sequence[str], seed: int) -> tuple[float | Undefined, str]:
+def _p_value(before: Floats, after: Floats, names: Sequence[str | int], seed: int) -> tuple[float | Undefined, str]:
     yes_no = bool(np.isin(before, (0, 1)).all() and np.isin(after, (0, 1)).all())
     if yes_no and len(set(names)) == len(names):
         return mcnemar(int((after > before).sum()), int((after < before).sum())), "McNemar mid-p"
     return sign_flip_p(after - before, clusters=names, seed=seed), "sign flips over clusters"
 
 
-def _sums(change: Floats, clusters: Sequence[str] | None) -> Floats:
+def _sums(change: Floats, clusters: Clusters | None) -> Floats:
     if clusters is None:
         return change
     check_equal_lengths({"differences": change.size, "clusters": len(clusters)})
-    code = {name: index for index, name in enumerate(sorted(set(clusters)))}
-    codes = np.array([code[name] for name in clusters], dtype=np.int64)
-    return np.bincount(codes, weights=change, minlength=len(code)).astype(np.float64)
+    return np.bincount(numbered(clusters), weights=change).astype(np.float64)
 
 
-def _smallest(change: Floats, names: Sequence[str], level: float) -> float | None:
+def _smallest(change: Floats, names: Sequence[str | int], level: float) -> float | None:
     """From the standard error of the mean difference over clusters, scaled back to one case."""
     m = len(set(names))
     if m < 2:

@@ -50,6 +50,7 @@ def test_no_command_loads_a_library_that_reads_the_switches_before_they_are_set(
         "from offline_eval.cli.main import COMMANDS\n"
         "for name in COMMANDS: import_module(f'offline_eval.cli.{name}')\n"
         "readers = {'huggingface_hub', 'transformers', 'datasets', 'vllm', 'ray', 'torch', 'sentence_transformers'}\n"
+        "readers.add('onnxruntime')\n"
         "print(sorted(readers & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

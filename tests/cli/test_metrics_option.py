@@ -100,6 +100,7 @@ def test_the_encoders_number_format_is_kept_in_the_manifest_and_makes_another_ru
     [
         (["--certified", "--encoder-dtype", "bfloat16"], "certified mode computes encoders in float32"),
         (["--encoder-engine", "vllm"], "default-support is none; name one with --nli"),
+        (["--encoder-engine", "onnx"], "default-support is none; name one with --nli"),
     ],
 )
 def test_encoder_options_that_do_not_fit_are_refused_before_a_run_exists(

@@ -5,6 +5,7 @@ import pytest
 from offline_eval.core.errors import UsageError
 from offline_eval.engines import encoder_setting as module
 from offline_eval.engines.encoder_setting import encoder_format, require_encoder_engine
+from offline_eval.engines.select import EncoderEngine
 
 
 @pytest.fixture
@@ -61,12 +62,33 @@ def test_an_unknown_format_is_refused() -> None:
         encoder_format("int8", certified=False, encoders=["x"])
 
 
-def test_vllm_is_refused_where_no_encoder_is_a_classification_head() -> None:
-    with pytest.raises(UsageError, match="default-support is none; name one with --nli or --answerability"):
-        require_encoder_engine("vllm", ["default-support"])
+def test_onnx_runtime_computes_in_int8_alone_and_never_in_certified_mode(machine) -> None:
+    machine(gpu=True, features=("amx_bf16",))
+    assert encoder_format("auto", certified=False, encoders=["x"], engine="onnx") == ("int8", "ONNX Runtime")
+    for wanted in ("float32", "bfloat16", "float16"):
+        with pytest.raises(UsageError, match=f"computes in int8; leave --encoder-dtype {wanted} out"):
+            encoder_format(wanted, certified=False, encoders=["x"], engine="onnx")
+    with pytest.raises(UsageError, match="takes its 8-bit scales from a whole batch; leave it out, or add --no-certif"):
+        encoder_format("auto", certified=True, encoders=["x"], engine="onnx")
+
+
+@pytest.mark.parametrize("engine", ["vllm", "onnx"])
+def test_a_backend_is_refused_where_no_encoder_is_a_classification_head(engine: EncoderEngine) -> None:
+    expected = f"--encoder-engine {engine} runs classification heads, default-support is none; name one with --nli"
+    with pytest.raises(UsageError, match=expected):
+        require_encoder_engine(engine, ["default-support"])
     with pytest.raises(UsageError, match="none is asked"):
-        require_encoder_engine("vllm", [])
+        require_encoder_engine(engine, [])
     require_encoder_engine("transformers", ["default-support"])
+
+
+def test_onnx_runtime_is_refused_where_its_packages_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    require_encoder_engine("onnx", ["mdeberta-v3-base-xnli"])
+    monkeypatch.setattr("offline_eval.engines.onnx_classify.find_spec", lambda name: None)
+    with pytest.raises(
+        UsageError, match=r"needs onnx, onnxruntime, .* not installed here; pip install 'offline-eval\[o"
+    ):
+        require_encoder_engine("onnx", ["mdeberta-v3-base-xnli"])
 
 
 def test_vllm_is_refused_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

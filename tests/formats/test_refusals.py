@@ -1,6 +1,7 @@
 """Bad rows: all of them, each with its line, in plain words, and never half of a file (CASES 26 and 29)."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,11 @@ from hypothesis import strategies as st
 
 from offline_eval.core.errors import DataError
 from offline_eval.core.records import Case, Passage, Response
+from offline_eval.formats.problems import Problems
 from offline_eval.formats.reader import read_cases, read_combined, read_responses
 from offline_eval.formats.rows import FORMATS
 from offline_eval.formats.writer import write_responses
+from tests.support.cli import command, environment, offline_eval
 
 
 def lines(path: Path, *rows: object) -> Path:
@@ -301,27 +304,74 @@ def test_writing_where_nothing_can_be_written_is_a_data_error(tmp_path):
         write_responses([], tmp_path / "none" / "r.jsonl")
 
 
+MANY = 100_000
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("c.jsonl", "".join(f'{{"id": "{n}"}}\n' if n % 2 else "{broken\n" for n in range(1, 1081))),
-        ("c.csv", "id,query\n" + "".join(f"{n}\n" if n % 2 else f"{n},\n" for n in range(1, 1081))),
-        ("c.json", json.dumps([{"id": str(n)} if n % 2 else n for n in range(1, 1081)])),
+        ("c.jsonl", lambda: "".join(f'{{"id": "{n}"}}\n' if n % 2 else "{broken\n" for n in range(1, MANY + 1))),
+        ("c.csv", lambda: "id,query\n" + "".join(f"{n}\n" if n % 2 else f"{n},\n" for n in range(2, MANY + 2))),
+        ("c.json", lambda: "[\n" + ",\n".join(f'{{"id": "{n}"}}' if n % 2 else f"{n}" for n in range(MANY)) + "]"),
     ],
 )
-def test_of_very_many_bad_rows_the_first_thousand_are_shown_and_the_rest_counted(tmp_path, name, content):
+def test_of_a_hundred_thousand_bad_rows_every_one_is_shown_with_its_line(tmp_path, name, content):
     path = tmp_path / name
-    path.write_text(content, encoding="utf-8")
+    path.write_text(content(), encoding="utf-8")
     with pytest.raises(DataError) as caught:
         read_cases(path)
     shown = str(caught.value).splitlines()
-    assert len(shown) == 1001
-    assert all(line.startswith(f"{path}:") and line.split(":")[1].isdigit() for line in shown[:1000])
-    assert shown[1000] == f"… and {len(caught.value.problems) - 1000} more"  # 1,080 bad rows: 80 more
-    assert len(caught.value.problems) == 1080
+    assert len(shown) == MANY
+    assert shown == list(caught.value.problems)
+    places = [int(line.removeprefix(f"{path}:").split(":")[0]) for line in shown]
+    first = 1 if name == "c.jsonl" else 2  # after the header, after the bracket
+    assert places == list(range(first, MANY + first))
 
 
-def test_of_a_thousand_bad_rows_none_is_left_out(tmp_path):
-    with pytest.raises(DataError) as caught:
-        read_cases(lines(tmp_path / "c.jsonl", *[{"id": str(n)} if n % 2 else "{broken\n" for n in range(1000)]))
-    assert len(str(caught.value).splitlines()) == 1000
+def test_rows_with_the_same_problem_share_its_text(tmp_path):
+    problems = Problems("f")
+    for line in range(1, 1001):
+        problems.add(line, "".join(["no ", "query" if line % 2 else "id"]))  # a new text each time
+    assert len({id(text) for _, text in problems._found}) == 2
+
+
+def test_problems_of_every_row_are_said_once_and_those_of_some_rows_with_each(tmp_path):
+    rows = [{"query": [n], "language": []} | ({"difficulty": []} if n in (4, 9) else {}) for n in range(12)]
+    found = problems_of(lines(tmp_path / "c.jsonl", *rows))
+    assert [line.split(":")[0] for line in found] == ["1-12", "1-12", "5", "10"]
+    assert [line.split(": ")[1:] for line in found[:2]] == [
+        ["in each of 12 rows", "query is a list, expected text"],
+        ["in each of 12 rows", "language is a list, expected text"],
+    ]
+    assert [line.split(": ")[1] for line in found[2:]] == ["difficulty is a list, expected text"] * 2
+
+
+def test_beside_lines_that_are_no_rows_every_bad_row_is_listed(tmp_path):
+    found = problems_of(lines(tmp_path / "c.jsonl", "{broken\n", *[{"query": []}] * 12, "{broken\n"))
+    assert [line.split(":")[0] for line in found] == [str(n) for n in range(1, 15)]
+
+
+def test_few_rows_are_never_said_together(tmp_path):
+    found = problems_of(lines(tmp_path / "c.jsonl", *[{"id": str(n)} for n in range(9)]))
+    assert [line.split(":")[0] for line in found] == [str(n) for n in range(1, 10)]
+
+
+@pytest.mark.slow
+def test_the_program_shows_a_hundred_thousand_bad_rows_and_bears_a_reader_that_leaves(tmp_path):
+    lines(tmp_path / "c.jsonl", *[{"id": str(n)} if n % 2 else "{broken\n" for n in range(MANY)])
+    words = ("run", "c.jsonl", "--responses", "c.jsonl", "--engine", "scripted")
+    done = offline_eval(*words, cwd=tmp_path)
+    assert done.returncode == 3
+    said = [line for line in done.stderr.splitlines() if "c.jsonl:" in line]
+    assert said[0].startswith("error: c.jsonl:1: ")
+    assert [line.removeprefix("error: ").split(":")[1] for line in said] == [str(n) for n in range(1, MANY + 1)]
+    script = '"$@" 2>&1 >/dev/null | grep -m 1 error; echo "${PIPESTATUS[0]}"'
+    left = subprocess.run(
+        ["bash", "-c", script, "-", *command(*words)],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert left.stdout.splitlines() == [said[0], "3"]

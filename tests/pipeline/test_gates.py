@@ -1,7 +1,6 @@
 """Gates pass on what was measured, and never on what is missing."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -9,10 +8,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from offline_eval.core.errors import DataError, UsageError
-from offline_eval.core.gate import Gate, GateResult
+from offline_eval.core.gate import Gate, GateResult, Requirement, Why
 from offline_eval.core.records import Case
 from offline_eval.pipeline.gates import hold, read_gates
-from tests.support.scored_sides import FAILED, make_side
+from tests.support.scored_sides import FAILED, NEVER_JUDGED, judged, make_side
 
 
 def result(gate: Gate, side, *, baseline=None) -> GateResult:
@@ -25,7 +24,8 @@ def test_the_bad_end_of_the_interval_is_held_against_the_limit_and_the_value_on_
     found = result(Gate(metric="refusal_recall", at_least=0.85), side)
     assert (found.outcome, found.value) == ("failed", 0.9)
     assert found.interval.low == pytest.approx(0.8256, abs=1e-4)
-    assert found.reason == "bound 0.8256, required lower bound ≥ 0.85"
+    assert found.required == Requirement(bound="lower bound", sign="≥", limit=0.85)
+    assert found.reason == Why(code="missed", values={"held": found.interval.low})
     assert result(Gate(metric="refusal_recall", at_least=0.82), side).outcome == "passed"
     assert result(Gate(metric="refusal_recall", at_least=0.9, use="value"), side).outcome == "passed"
 
@@ -54,7 +54,8 @@ def test_a_metric_made_of_failed_cases_never_passes(metric, limit, more):
 @pytest.mark.parametrize("limit", [{"at_least": 0.0}, {"at_most": 1.0}])
 def test_a_metric_that_applies_to_no_case_does_not_pass_either(limit):
     found = result(Gate(metric="faithfulness", **limit), make_side({"faithfulness": [None] * 20}))
-    assert (found.outcome, found.reason) == ("undetermined", "nothing was scored (not_applicable: no_reference)")
+    assert found.outcome == "undetermined"
+    assert found.reason == Why(code="nothing_scored", unscored=(("not_applicable", "no_reference"),))
 
 
 @settings(deadline=None, max_examples=25)
@@ -79,8 +80,8 @@ def test_an_undefined_interval_does_not_pass_and_says_what_to_do():
     side = make_side({"faithfulness": [0.9, 0.8, 1.0]})
     found = result(Gate(metric="faithfulness", at_least=0.1), side)
     assert found.outcome == "undetermined"
-    assert "at least 6 independent cases, here 3" in found.reason
-    assert "use: value" in found.reason
+    assert found.reason.code == "no_interval"
+    assert "at least 6 independent cases, here 3" in found.reason.values["why"]
     assert result(Gate(metric="faithfulness", at_least=0.9, use="value"), side).outcome == "passed"  # 2.7 / 3
 
 
@@ -101,7 +102,7 @@ def test_slices_by_query_type_language_and_tag():
         found = result(Gate(metric="faithfulness", at_least=0.5, use="value", slice=slice_), side)
         assert (found.value, found.n) == (value, n)
     empty = result(Gate(metric="faithfulness", at_least=0.0, slice="tag=none"), side)
-    assert (empty.outcome, empty.reason) == ("undetermined", "no response in slice tag=none")
+    assert (empty.outcome, empty.reason) == ("undetermined", Why(code="empty_slice", values={"slice": "tag=none"}))
 
 
 def test_differences_to_a_baseline_are_paired():
@@ -113,7 +114,7 @@ def test_differences_to_a_baseline_are_paired():
     assert found.outcome == "failed"
     assert found.value == pytest.approx(-0.02, abs=1e-3)
     missing = result(Gate(metric="faithfulness", difference=True, at_least=-1), new)
-    assert (missing.outcome, missing.reason.split(";")[0]) == ("undetermined", "no baseline with this system")
+    assert (missing.outcome, missing.reason) == ("undetermined", Why(code="no_baseline"))
 
 
 def test_a_baseline_that_failed_helps_nobody_and_an_unchanged_run_is_no_regression():
@@ -134,7 +135,7 @@ def test_coverage_counts_failed_items_and_cases_without_a_response():
     side = make_side({"faithfulness": [1.0] * 18 + [FAILED] * 2, "claim_recall": [None] * 10 + [1.0] * 10})
     found = result(Gate(metric="coverage", at_least=0.95), side)
     assert (found.value, found.outcome) == (0.9, "failed")  # 18 of 20, the worst metric
-    assert "(faithfulness)" in found.reason
+    assert found.reason == Why(code="missed_of", values={"held": found.interval.low, "metric": "faithfulness"})
     assert result(Gate(metric="coverage", of="claim_recall", at_least=1.0, use="value"), side).value == 1.0
     side.results.cases.append(Case(id="unanswered", query="?"))
     assert result(Gate(metric="coverage", of="claim_recall", at_least=0), side).value == pytest.approx(10 / 11)
@@ -143,13 +144,41 @@ def test_coverage_counts_failed_items_and_cases_without_a_response():
 def test_review_load_is_the_share_of_responses_sent_to_review():
     side = make_side({"total_grade": [2.0, 3.0] * 50})
     for place, item in enumerate(side.items):
-        side.results.verdicts[item.response.key] = SimpleNamespace(route="review" if place < 6 else "accept")
+        side.results.verdicts[item.response.key] = judged("review" if place < 6 else "accept")
     found = result(Gate(metric="review_load", at_most=0.08), side)
     assert (found.value, found.outcome) == (0.06, "failed")  # Wilson upper bound of 6 in 100: .1248
     assert found.interval.high == pytest.approx(0.1248, abs=1e-4)
     assert result(Gate(metric="review_load", at_most=0.08, use="value"), side).outcome == "passed"
     unjudged = result(Gate(metric="review_load", at_most=1.0), make_side({"faithfulness": [1.0] * 9}))
-    assert unjudged.outcome == "undetermined"
+    assert (unjudged.outcome, unjudged.reason) == ("undetermined", Why(code="no_verdicts"))
+
+
+@pytest.mark.parametrize("limit", [{"at_most": 1.0}, {"at_most": 0.1, "use": "value"}, {"at_least": 0.0}])
+@pytest.mark.parametrize(
+    ("verdict", "status", "reason"),
+    [
+        (NEVER_JUDGED, "failed", "not_judged"),
+        (judged("accept", unjudged="off_menu", failed=True), "failed", "off_menu"),
+        (judged("accept", unjudged="unanswerable"), "not_applicable", "unanswerable"),
+    ],
+)
+def test_a_review_load_of_nothing_judged_does_not_pass(limit, verdict, status, reason):
+    side = make_side({"total_grade": [2.0] * 30})
+    side.results.verdicts.update(dict.fromkeys(side.results.verdicts, verdict))
+    found = result(Gate(metric="review_load", **limit), side)
+    assert (found.outcome, found.value, found.n) == ("undetermined", None, 0)
+    assert found.reason == Why(code="nothing_scored", unscored=((status, reason),))
+
+
+def test_of_a_review_load_what_was_not_judged_counts_as_the_gate_fears_and_what_does_not_apply_not_at_all():
+    side = make_side({"total_grade": [2.0] * 50})
+    kinds = [judged("review")] * 4 + [NEVER_JUDGED] * 6 + [judged("accept", unjudged="unanswerable")] * 10
+    for item, verdict in zip(side.items, kinds, strict=False):
+        side.results.verdicts[item.response.key] = verdict
+    most = result(Gate(metric="review_load", at_most=0.2, use="value"), side)
+    assert (most.outcome, most.value, most.n, most.n_failed) == ("failed", 10 / 40, 34, 6)  # (4 + 6) of 50 less 10
+    least = result(Gate(metric="review_load", at_least=0.1, use="value"), side)
+    assert (least.outcome, least.value) == ("passed", 4 / 40)
 
 
 def test_shares_of_cases_by_their_own_value():

@@ -65,6 +65,12 @@ def test_what_encoders_run_in_is_told_where_one_is_asked() -> None:
     assert make_config(encoder_dtype="bfloat16").model_copy(update=asked).encoders_run_in == "bfloat16"
     on_vllm = make_config(encoder_dtype="float32", encoder_engine="vllm")
     assert on_vllm.model_copy(update=asked).encoders_run_in == "float32 on vLLM"
+    on_onnx = make_config(encoder_dtype="int8", encoder_engine="onnx").model_copy(update={"engine": "none"})
+    alone = on_onnx.model_copy(update={"engines": {"nli": "mine", "judge": "j"}})
+    assert alone.encoders_run_in == "int8 on ONNX Runtime"
+    for more in ({"nli": "default-support"}, {"nli": "mine", "embedder": "e"}):
+        mixed = on_onnx.model_copy(update={"engines": {"answerability": "mine", **more}})
+        assert mixed.encoders_run_in == "int8 on ONNX Runtime, float32 elsewhere"
     assert make_config().model_copy(update=asked).encoders_run_in is None  # a run made before it was kept
     assert make_config().model_copy(update={**asked, "engine": "scripted"}).encoders_run_in is None
 

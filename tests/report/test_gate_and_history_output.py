@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from offline_eval.core.gate import GateReport, GateResult
+from offline_eval.core.comparison import Difference
+from offline_eval.core.gate import GateReport, GateResult, Requirement, Why
 from offline_eval.core.history import History, RunPoint, Series
 from offline_eval.core.results import Estimate, Interval
 from offline_eval.pipeline.compare import compare
@@ -29,7 +30,7 @@ def gate_report(*outcomes: str, text: str = "gate", reason: str | None = None) -
         GateResult.model_validate(
             {
                 "gate": text,
-                "required": "lower bound ≥ 0.8",
+                "required": Requirement(bound="lower bound", sign="≥", limit=0.8),
                 "system": text,
                 "slice": "all",
                 "outcome": outcome,
@@ -37,7 +38,7 @@ def gate_report(*outcomes: str, text: str = "gate", reason: str | None = None) -
                 "interval": None,
                 "n": 10,
                 "n_failed": 1,
-                "reason": None if outcome == "passed" else (reason or "nothing was scored"),
+                "reason": None if outcome == "passed" else Why(code="no_interval", values={"why": reason or "few"}),
             }
         )
         for outcome in outcomes
@@ -122,7 +123,7 @@ def history(*values: float | None, breaks: tuple[int, ...] = ()) -> History:
             systems=("s",),
             n_cases=10,
             estimates=(estimate(value),),
-            changes=("judges: <a> and <b>",) if n in breaks else (),
+            changes=(Difference(what="judges", detail="<a> and <b>"),) if n in breaks else (),
         )
         for n, value in enumerate(values)
     )

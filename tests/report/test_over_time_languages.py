@@ -1,10 +1,13 @@
 """What compare, gate, history and feedback say in Chinese: the words change, names and figures stay."""
 
+import json
 import re
+from typing import get_args
 
 import pytest
 
-from offline_eval.core.gate import GateReport, GateResult
+from offline_eval.core.comparison import Difference
+from offline_eval.core.gate import Bound, GateReport, GateResult, Requirement, Why, WhyCode
 from offline_eval.core.history import History, RunPoint, Series
 from offline_eval.core.results import Estimate, Interval
 from offline_eval.core.suggestion import Suggestion
@@ -12,15 +15,17 @@ from offline_eval.core.user_feedback import FeedbackReport, Following, Satisfact
 from offline_eval.pipeline.compare import compare
 from offline_eval.report.comparison import comparison_sections
 from offline_eval.report.feedback import feedback_sections
-from offline_eval.report.gates import gate_sections
-from offline_eval.report.history import figures, history_sections, history_title
-from offline_eval.report.html_texts import Language
+from offline_eval.report.gates import gate_document, gate_sections, why_text
+from offline_eval.report.history import figures, history_document, history_sections, history_title
+from offline_eval.report.html_texts import LANGUAGES, Language, Words
+from offline_eval.report.json_document import render_data, render_record
 from offline_eval.report.markdown import render_sections
 from offline_eval.report.page import render_page
 from offline_eval.report.sections import Section
 from offline_eval.report.suggested_gates import render
 from tests.support.scored_sides import FAILED, make_side
 
+JUDGES = Difference(what="judges", detail="x and y")
 INTERVAL = Interval(low=0.5, high=0.9, level=0.95, method="by hand")
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 
@@ -31,22 +36,32 @@ def compared(language: Language) -> list[Section]:
     return comparison_sections(compare([old, new], seed=1), language=language)
 
 
-def gated(language: Language) -> list[Section]:
+def gate_report() -> GateReport:
     common = {"system": "新", "slice": "all", "value": 0.7, "interval": INTERVAL, "n": 10, "n_failed": 1}
+    missed = Why(code="missed_of", values={"held": 0.5, "metric": "faithfulness"})
     results = (
-        GateResult(gate="a", required="value ≤ 0.3", outcome="passed", **common),
+        GateResult(gate="a", required=Requirement(bound="value", sign="≤", limit=0.3), outcome="passed", **common),
         GateResult(
             gate="b",
-            required="lower bound ≥ 0.8",
+            required=Requirement(bound="lower bound", sign="≥", limit=0.8),
             outcome="failed",
-            reason="bound 0.5 (faithfulness), required lower bound ≥ 0.8",
+            reason=missed,
             **common,
         ),
-        GateResult(gate="c", required="upper bound ≤ 0.2", outcome="undetermined", reason="no pair", **common),
+        GateResult(
+            gate="c",
+            required=Requirement(bound="upper bound", sign="≤", limit=0.2),
+            outcome="undetermined",
+            reason=Why(code="no_pair"),
+            **common,
+        ),
     )
-    notes = ("test set: 1 cases changed (a)",)
-    report = GateReport(run_id="r1", baseline="r0", passed=False, results=results, notes=notes)
-    return gate_sections(report, language=language)
+    notes = (Difference(what="test set", detail="1 cases changed (a)"),)
+    return GateReport(run_id="r1", baseline="r0", passed=False, results=results, notes=notes)
+
+
+def gated(language: Language) -> list[Section]:
+    return gate_sections(gate_report(), language=language)
 
 
 def remembered() -> History:
@@ -56,7 +71,7 @@ def remembered() -> History:
 
     runs = (
         RunPoint(file="a", changed="2026-01-01", run_id="r0", systems=("s",), n_cases=9, estimates=(estimate(0.6),)),
-        RunPoint(file="b", changed="2026-01-02", run_id="r1", systems=("s",), n_cases=9, changes=("judges: x and y",)),
+        RunPoint(file="b", changed="2026-01-02", run_id="r1", systems=("s",), n_cases=9, changes=(JUDGES,)),
         RunPoint(file="c", changed="2026-01-03", problem="no run"),
     )
     points = ((0, estimate(0.6)), (1, estimate(0.8)))
@@ -106,8 +121,80 @@ def test_chinese_gates_say_what_was_required_and_what_was_held_against_it() -> N
         ("无法判定", "区间上限 ≤ 0.2"),
     ]
     assert gates.rows[1][-1] == "区间界限 0.5 (faithfulness)，要求 区间下限 ≥ 0.8"
-    assert gates.rows[2][-1] == "no pair"  # what the data say in words stays as it is stored
+    assert gates.rows[2][-1] == "没有任何一对在两侧都有评分"
     assert notes.lines == ("测试集: 1 cases changed (a)",)
+
+
+WHYS = [
+    (Why(code="missed", values={"held": 0.82561}), "bound 0.8256, required lower bound ≥ 0.85"),
+    (
+        Why(code="missed_of", values={"held": 0.5, "metric": "mrr"}),
+        "bound 0.5 (mrr), required lower bound ≥ 0.85",
+    ),
+    (
+        Why(code="no_interval", values={"why": "no values"}),
+        "no interval: no values; take more cases, or `use: value`",
+    ),
+    (Why(code="empty_slice", values={"slice": "tag={x}"}), "no response in slice tag={x}"),
+    (
+        Why(code="nothing_scored", unscored=(("failed", "time_limit: 60 s"), ("not_applicable", "no_reference"))),
+        "nothing was scored (failed: time_limit: 60 s; not_applicable: no_reference)",
+    ),
+    (Why(code="applies_nowhere"), "no metric applies to any response"),
+    (Why(code="no_verdicts"), "the run has no judges' verdicts, so nothing could be sent to review"),
+    (Why(code="no_baseline"), "no baseline with this system; give --baseline RUN or RUN:SYSTEM"),
+    (Why(code="no_pair"), "no pair was scored on both sides"),
+    (Why(code="no_worst_value"), "a failed item has no worst value on this metric's range"),
+]
+
+
+def stopped_by(why: Why, *, bound: Bound = "lower bound") -> GateResult:
+    required = Requirement(bound=bound, sign="≥", limit=0.85)
+    counts = {"value": None, "interval": None, "n": 0, "n_failed": 0}
+    return GateResult(
+        gate="g", required=required, system="s", slice="all", outcome="undetermined", reason=why, **counts
+    )
+
+
+@pytest.mark.parametrize(("why", "sentence"), WHYS)
+def test_every_reason_is_a_sentence_in_english_and_another_in_chinese(why: Why, sentence: str) -> None:
+    english, chinese = (why_text(stopped_by(why), Words(language)) for language in ("en", "zh"))
+    assert english == sentence
+    assert re.search(r"[\u4e00-\u9fff]", chinese)
+    assert _FIGURE.findall(chinese) == _FIGURE.findall(sentence)
+
+
+def test_every_code_has_a_wording() -> None:
+    assert {why.code for why, _ in WHYS} == set(get_args(WhyCode))
+    for language in LANGUAGES:
+        assert set(Words(language).gate["why"]) == set(get_args(WhyCode))
+        assert set(get_args(Bound)) <= set(Words(language).gate["bounds"])
+
+
+def test_a_missed_value_is_not_called_a_bound_and_reasons_of_scores_are_said_in_chinese() -> None:
+    missed = stopped_by(Why(code="missed", values={"held": 0.5}), bound="value")
+    assert why_text(missed, Words("en")) == "value 0.5, required value ≥ 0.85"
+    assert why_text(missed, Words("zh")) == "数值 0.5，要求 数值 ≥ 0.85"
+    unscored = stopped_by(WHYS[4][0])
+    assert why_text(unscored, Words("zh")) == "没有任何评分（失败: 超时: 60 s; 不适用: 没有参考答案）"
+
+
+def test_programs_read_the_same_english_document_whatever_the_wording_is_made_of() -> None:
+    found = json.loads(gate_document(gate_report()))
+    assert list(found) == ["run_id", "baseline", "passed", "results", "notes"]
+    assert [(row["required"], row["reason"]) for row in found["results"]] == [
+        ("value ≤ 0.3", None),
+        ("lower bound ≥ 0.8", "bound 0.5 (faithfulness), required lower bound ≥ 0.8"),
+        ("upper bound ≤ 0.2", "no pair was scored on both sides"),
+    ]
+    assert found["notes"] == ["test set: 1 cases changed (a)"]
+    runs = json.loads(history_document(remembered()))["runs"]
+    assert [run["changes"] for run in runs] == [[], ["judges: x and y"], []]
+
+
+def test_a_document_of_data_has_the_bytes_of_the_record() -> None:
+    record = Interval(low=1e-07, high=1e16, level=0.95, method="拒绝\u202e\x1b")
+    assert render_data(record.model_dump(mode="json")) == render_record(record)
 
 
 def test_a_chinese_history_names_its_marks_in_tables_and_drawings() -> None:

@@ -5,9 +5,10 @@ import pytest
 
 from offline_eval.core.errors import DataError
 from offline_eval.stats import agreement, association
-from offline_eval.stats.arrays import encode
+from offline_eval.stats.arrays import encode, numbered
 from offline_eval.stats.intervals import bootstrap, bootstrap_mean, least_clusters, mean_interval, wilson
 from offline_eval.stats.measured import measure
+from offline_eval.stats.paired import compare_paired, sign_flip_p
 from offline_eval.stats.undefined import Undefined
 
 
@@ -132,3 +133,79 @@ def test_bad_values_are_named(values, problem):
 def test_columns_of_different_length_are_named():
     with pytest.raises(DataError, match="values has 3, clusters has 2"):
         bootstrap_mean([0.1, 0.2, 0.3], clusters=["a", "b"], seed=1)
+
+
+IDS = [f"用例-{place // 2:02d}" for place in range(40)]
+NUMBERS = [place // 2 for place in range(40)]
+FORMS = {
+    "list of text": IDS,
+    "tuple of text": tuple(IDS),
+    "array of text": np.array(IDS),
+    "array of objects": np.array(IDS, dtype=object),
+    "list of numpy text": list(np.array(IDS)),
+    "list of numbers": NUMBERS,
+    "array of numbers": np.array(NUMBERS),
+    "array of small numbers": np.array(NUMBERS, dtype=np.uint8),
+    "array of unsigned numbers": np.array(NUMBERS, dtype=np.uint64),
+    "array of numbers below 0": np.array(NUMBERS) - 7,
+    "array of enormous numbers": np.array(NUMBERS) * 10**12,
+    "list of numpy numbers": list(np.array(NUMBERS)),
+    "array of numbers as objects": np.array(NUMBERS, dtype=object),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_clusters_are_the_same_in_whatever_form_they_come(form):
+    clusters = FORMS[form]
+    values = np.random.default_rng(0).random(40)
+    assert numbered(clusters).tolist() == NUMBERS
+    assert bootstrap_mean(values, clusters=clusters, seed=1) == bootstrap_mean(values, clusters=IDS, seed=1)
+    inside, at_an_end = {"low": 0, "high": 1, "seed": 1}, [1.0] * 40
+    assert mean_interval(values, clusters=clusters, **inside) == mean_interval(values, clusters=IDS, **inside)
+    assert mean_interval(at_an_end, clusters=clusters, **inside) == wilson(20, 20)
+    found, wanted = (
+        bootstrap(lambda column: float(column.mean()), [values], clusters=names, seed=1, resamples=100)
+        for names in (clusters, IDS)
+    )
+    assert found == wanted
+    assert sign_flip_p(values - 0.4, clusters=clusters, seed=1) == sign_flip_p(values - 0.4, clusters=IDS, seed=1)
+
+
+def test_a_number_beside_text_is_the_same_name_as_its_digits():
+    assert numbered(["b", 7, "7", np.int64(7), "10", "a"]).tolist() == [3, 1, 1, 1, 0, 2]
+    mixed, text = [7, "7", "a", "b", "c", "d", "e"], ["7", "7", "a", "b", "c", "d", "e"]
+    ends, inside = [0.0, 1, 1, 0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
+    for values in (ends, inside, [1.0] * 7):
+        found, wanted = (mean_interval(values, low=0, high=1, clusters=names, seed=1) for names in (mixed, text))
+        assert found == wanted
+    assert mean_interval([1.0] * 7, low=0, high=1, clusters=mixed, seed=1) == wilson(6, 6)
+
+
+def test_pairs_of_one_case_are_one_cluster_in_any_form():
+    before, after = [0.2, 0.4] * 20, list(np.random.default_rng(0).random(40))
+    found = [compare_paired(before, after, clusters=clusters, seed=1) for clusters in (IDS, np.array(IDS), NUMBERS)]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    ("clusters", "problem"),
+    [
+        (["a", None, "b"], "found None at place 1"),
+        ([0, 1.5, 2], r"found 1\.5 at place 1"),
+        (np.array([0.0, 1.0, 2.0]), r"found 0\.0 at place 0"),
+        (np.array([True, False, True]), "found True at place 0"),
+        (["a", b"b", "c"], "found b'b' at place 1"),
+        (np.array([["a"], ["b"], ["c"]]), "2 dimensions"),
+    ],
+)
+def test_what_names_no_cluster_is_refused_with_its_place(clusters, problem):
+    for interval in (
+        lambda: bootstrap_mean([0.1, 0.2, 0.3], clusters=clusters, seed=1),
+        lambda: mean_interval([0.1, 0.2, 0.3], low=0, high=1, clusters=clusters, seed=1),
+    ):
+        with pytest.raises(DataError, match=f"clusters: expected .*{problem}"):
+            interval()
+
+
+def test_no_clusters_at_all_are_none():
+    assert numbered([]).tolist() == numbered(np.array([], dtype=np.int64)).tolist() == []

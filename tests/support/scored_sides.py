@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 from offline_eval.core.protocols import Item
 from offline_eval.core.records import Case, Response
 from offline_eval.core.results import Score, Status
+from offline_eval.judge.routing import PanelVerdict
 from offline_eval.pipeline.config import RunConfig
 from offline_eval.pipeline.metric_plan import load_metric
 from offline_eval.pipeline.sides import Side
@@ -46,10 +47,33 @@ def make_side(
         metrics=[load_metric(name) for name in values],
         scores={name: _scores(name, column, items) for name, column in values.items()},
         config=_config(tuple(values)) if not config else make_config(metrics=tuple(values), **config),
-        verdicts={item.response.key: SimpleNamespace(route="accept") for item in items},
+        verdicts={item.response.key: judged("accept") for item in items},
         evidence={},
     )
     return Side(system, results, system)
+
+
+@cache
+def judged(route: Literal["accept", "review"], *, unjudged: str | None = None, failed: bool = False) -> PanelVerdict:
+    """A panel's verdict on all dimensions.
+
+    Args:
+        unjudged: Why no dimension has a grade; None when all have.
+        failed: Whether that is a failure; else the dimensions do not apply.
+    """
+    dimensions = make_config().panel.examiners
+    grades = dict.fromkeys(dimensions, 2.0) if unjudged is None else {}
+    return PanelVerdict(
+        response_key="any",
+        grades=grades,
+        expected_grades=grades,
+        missing={} if unjudged is None else dict.fromkeys(dimensions, unjudged),
+        failed=dimensions if failed else (),
+        route=route,
+    )
+
+
+NEVER_JUDGED = PanelVerdict(response_key="any", grades={}, expected_grades={}, missing={}, route="accept")
 
 
 @cache
