@@ -85,8 +85,9 @@ def converted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Converted]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OFFLINE_EVAL_HOME", str(home))
-        patch.setattr(onnx_export, "quantize", kept)
-        scorer = OnnxScorer(model, announce=told.append, progress=lambda done, total: steps.append((done, total)))
+        with pytest.MonkeyPatch.context() as copying:
+            copying.setattr(onnx_export, "quantize", kept)
+            scorer = OnnxScorer(model, announce=told.append, progress=lambda done, total: steps.append((done, total)))
         (file,) = (home / "derived" / "onnx").glob("*/model.onnx")
         yield Converted(model, scorer, file, plain / "float32.onnx", told, steps)
     assert {path.name: path.read_bytes() for path in model.folder.iterdir()} == before
