@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from offline_eval.core.certification import SelfTest
-from offline_eval.core.protocols import Failure, GenerateRequest, Generation, LabelChoice, Message, ObjectTail
+from offline_eval.core.protocols import Failure, GenerateRequest, Generation, LabelChoice, Message
 from offline_eval.engines.process import ProcessEngine
 from offline_eval.engines.select import EngineOptions, engine_spec
 from offline_eval.models.installed import find_installed, require_installed
@@ -74,34 +74,6 @@ def test_neither_neighbours_nor_a_warm_cache_change_a_bit_of_the_default_judge_i
         engine.close()
     assert {tokens(answer) % 128 for answer in together} >= {127, 0, 1, 2}  # 1: all but one token are in the cache
     assert alone == together
-
-
-def test_reasons_and_other_rubrics_in_between_change_no_bit_of_a_label() -> None:
-    cases = [make_case("e", query=ENGLISH[0]), make_case("z", query=CHINESE[0], language="zh")]
-    passages = [[{"id": "p", "text": text.format(20)}] for text in (ENGLISH[2], CHINESE[2])]
-    responses = [
-        make_response(case.id, answer="28", passages=shown) for case, shown in zip(cases, passages, strict=True)
-    ]
-    prompts = prompts_of(questions_for(make_config(), pair(cases, responses), "judge"), 12)
-    requests = [prompt.request for prompt in prompts]
-    assert len({request.messages[0].content for request in requests}) > 2  # rubrics
-    writes = GenerateRequest(
-        messages=requests[0].messages, prefill=requests[0].prefill, constraint=ObjectTail(fields={"reason": 8})
-    )
-    options = EngineOptions(engine="vllm", dtype="float32", batch_size=16, certified=True)
-    engine = ProcessEngine(engine_spec(require_installed(default_judge()), "vllm", options=options))
-    try:
-        cold = engine.generate(requests)
-        warm = engine.generate(requests[::-1])[::-1]
-        engine.forget_prefixes()
-        after_reasons = engine.generate([writes, *requests])
-        again = engine.generate([writes, *requests])
-    finally:
-        engine.close()
-    assert not any(isinstance(answer, Failure) for answer in (*cold, *again))
-    assert warm == cold
-    assert after_reasons[1:] == cold
-    assert again[1:] == cold
 
 
 def default_judge() -> Path:
