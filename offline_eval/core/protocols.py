@@ -14,7 +14,7 @@ from offline_eval.core.results import Score
 class Message(Record):
     """One turn of a conversation. No part of `content` can ever become a control token of the model."""
 
-    role: Literal["system", "user"]
+    role: Literal["system", "user", "assistant"]
     content: str
 
 

@@ -6,7 +6,7 @@ from offline_eval.testset.critic import Critic
 from offline_eval.testset.draft import CheckResult, Draft
 from offline_eval.testset.grounding import Encoders, grounding_checks
 from offline_eval.testset.near_duplicates import Seen
-from offline_eval.testset.surface_checks import Thresholds, passed, refused, surface_checks
+from offline_eval.testset.surface_checks import Thresholds, answer_checks, passed, question_checks, refused
 
 
 class Checker:
@@ -34,21 +34,29 @@ class Checker:
         self._wants_reference = wants_reference
 
     def check(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """The drafts with their checks, those with an objection rejected; in order."""
+        """Whole drafts with all their checks, those with an objection rejected; in order."""
+        return self.check_answers(self.check_questions(drafts))
+
+    def check_questions(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """Drafts of which only the question is needed, with what rules say of it; in order.
+
+        Why apart: an answer to a question that is thrown out need not be written.
+        """
         found: dict[str, Draft] = {}
+        find, thresholds = self._encoders.find, self._thresholds
+        self._settle(found, [(draft, question_checks(draft, thresholds=thresholds, find=find)) for draft in drafts])
+        return [found[draft.id] for draft in drafts]
+
+    def check_answers(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """What `check_questions` gave, with all further checks of those that it let pass; in order."""
+        found = {draft.id: draft for draft in drafts}
+        find, thresholds, wanted = self._encoders.find, self._thresholds, self._wants_reference
         alive = self._settle(
             found,
             [
-                (
-                    draft,
-                    surface_checks(
-                        draft,
-                        thresholds=self._thresholds,
-                        find=self._encoders.find,
-                        wants_reference=self._wants_reference,
-                    ),
-                )
+                (draft, answer_checks(draft, thresholds=thresholds, find=find, wants_reference=wanted))
                 for draft in drafts
+                if draft.status != "rejected"
             ],
         )
         alive = self._settle(found, grounding_checks(alive, self._encoders, self._thresholds) if alive else [])

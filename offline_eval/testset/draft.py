@@ -24,11 +24,13 @@ class StepResult(Record):
         step: For example `facts`, `question`, `reference`, `distractor`, `critic`.
         output: Field to what was written; empty when the step failed.
         failure: `reason: detail` when the engine gave nothing.
+        cut_off: Fields that filled the room they had and do not end like a sentence.
     """
 
     step: str
     output: dict[str, JsonValue] = Field(default_factory=dict)
     failure: str | None = None
+    cut_off: tuple[str, ...] = ()
 
 
 class CheckResult(Record):

@@ -171,7 +171,8 @@ def _batch(part: Sequence[Assignment], writer: Writer, checker: Checker, file: D
             if draft.status != "rejected":
                 checker.keep(draft)
         return list(known)
-    drafts = checker.check(writer.write(part))
+    asked = checker.check_questions(writer.write_questions(part))
+    drafts = checker.check_answers(writer.write_answers(asked, part))
     file.append_batch(name, drafts)
     return drafts
 

@@ -11,7 +11,7 @@ from offline_eval.core.protocols import GenerateRequest, PairScorer, TextEngine
 from offline_eval.core.records import Case
 from offline_eval.testset.near_duplicates import likeness
 from offline_eval.testset.prompts import PromptLanguage, load_prompts, step_request
-from offline_eval.testset.writing import written_fields
+from offline_eval.testset.writing import written_object
 from offline_eval.text.entities import find_entities
 from offline_eval.text.language import detect_language
 from offline_eval.text.normalize import normalize
@@ -61,11 +61,13 @@ def judge_variants(
     answers = engine.generate(requests) if requests else []
     found: list[tuple[Case, JudgedVariant]] = []
     for (case, kind), request, answer in zip(asked, requests, answers, strict=True):
-        fields = written_fields(request, answer)
-        if isinstance(fields, str):
+        written = written_object(request, answer)
+        if isinstance(written, str):
             found.append((case, JudgedVariant(case.id, kind, "", dropped="step_failed")))
-        else:
-            found += [(case, JudgedVariant(case.id, name, text, _fault(case, text))) for name, text in fields.items()]
+            continue
+        for name, text in written.fields.items():
+            fault = "cut_off" if name in written.cut_off else _fault(case, text)
+            found.append((case, JudgedVariant(case.id, name, text, fault)))
     return _entailed(found, nli, entailed_from)
 
 

@@ -3,12 +3,13 @@
 Why data: wording decides what a model writes, so it has to be seen, compared and hashed without reading code.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from offline_eval.core.errors import DataError
 from offline_eval.core.protocols import GenerateRequest, LabelChoice, Message, ObjectTail
@@ -21,16 +22,41 @@ PromptLanguage = Literal["en", "zh"]
 GRADES = ("1", "2", "3")
 
 
+class WorkedExample(Record):
+    """A step done well, shown before the real material: a small model takes over its form.
+
+    Attributes:
+        passages: How many of `Prompts.example_passages` it is about.
+        shown: Further blocks, as `step_request` takes them.
+        angle: What its question is about; empty for what is no question.
+        output: What is written: field to value.
+    """
+
+    passages: int = Field(default=1, ge=0)
+    shown: dict[str, str] = Field(default_factory=dict)
+    angle: str = ""
+    output: dict[str, str]
+
+
 class StepPrompt(Record):
     """One step.
 
     Attributes:
-        task: What is asked; `{angle}` stands for one of `Prompts.angles`.
         fields: Of the object that is written, in order: name to longest value, in characters.
     """
 
     task: str
     fields: dict[str, int] = Field(min_length=1)
+    example: WorkedExample
+
+    @model_validator(mode="after")
+    def _example_fits(self) -> Self:
+        if list(self.example.output) != list(self.fields):
+            raise ValueError("the example's output has other fields than the step")
+        too_long = [name for name, limit in self.fields.items() if len(self.example.output[name]) > limit]
+        if too_long:
+            raise ValueError(f"the example's {too_long[0]} is longer than the step allows")
+        return self
 
 
 class Dimension(Record):
@@ -60,6 +86,8 @@ class Prompts(Record):
     """Everything that is said to a judge in one language.
 
     Attributes:
+        about: Says what a question is to be about; `{angle}` stands for one of `angles`.
+        example_passages: What the worked examples are about.
         leaning: Regular expressions of wording that points at a text the reader does not have.
     """
 
@@ -68,13 +96,20 @@ class Prompts(Record):
     system: str
     format: str
     style: str
+    about: str
     close: str
     words: dict[str, str]
+    example_passages: tuple[str, ...]
     steps: dict[str, StepPrompt]
     types: dict[QuestionType, StepPrompt]
     angles: tuple[str, ...] = Field(min_length=1)
     leaning: tuple[str, ...]
     critic: CriticPrompt
+
+    @property
+    def example_questions(self) -> tuple[str, ...]:
+        """What the worked examples ask; a copy of one is no question about the user's documents."""
+        return tuple(step.example.output["question"] for step in self.types.values())
 
     @property
     def id(self) -> str:
@@ -108,6 +143,9 @@ def step_request(
 ) -> GenerateRequest:
     """Ask for one object of bounded strings about fenced material.
 
+    The task and the worked example come first and are the same for all material, so that a prefix cache computes them
+    once.
+
     Args:
         shown: Further blocks after the passages, named by keys of `Prompts.words`.
         examples: Questions whose style is wanted.
@@ -116,14 +154,17 @@ def step_request(
     blocks = {name: text for name, text in (shown or {}).items() if text}
     if examples:
         blocks["examples"] = "\n".join(f"- {example}" for example in examples)
-    keys = ", ".join(step.fields)
-    task = [prompts.system, step.task.replace("{angle}", angle), prompts.format.replace("{keys}", keys)]
+    task = [prompts.system, step.task, prompts.format.replace("{keys}", ", ".join(step.fields))]
     if examples:
         task.append(prompts.style)
+    worked = step.example
+    given = [Passage(id=str(n), text=text) for n, text in enumerate(prompts.example_passages[: worked.passages])]
     return GenerateRequest(
         messages=(
             Message(role="system", content="\n".join(task)),
-            Message(role="user", content=_fenced(prompts, passages, blocks) + "\n" + prompts.close),
+            Message(role="user", content=_asked(prompts, given, worked.shown, worked.angle)),
+            Message(role="assistant", content=json.dumps(worked.output, ensure_ascii=False, separators=(",", ":"))),
+            Message(role="user", content=_asked(prompts, passages, blocks, angle)),
         ),
         prefill="{",
         constraint=ObjectTail(fields=step.fields),
@@ -144,6 +185,14 @@ def critic_request(prompts: Prompts, dimension: str, question: str) -> GenerateR
         prefill='{"grade":',
         constraint=LabelChoice(labels=GRADES),
     )
+
+
+def _asked(prompts: Prompts, passages: Sequence[Passage], blocks: Mapping[str, str], angle: str) -> str:
+    """One turn of whoever asks: the material, what the question is to be about, and the closing line."""
+    lines = [_fenced(prompts, passages, blocks), prompts.close]
+    if angle:
+        lines.insert(1, prompts.about.replace("{angle}", angle))
+    return "\n".join(lines)
 
 
 def _fenced(prompts: Prompts, passages: Sequence[Passage], blocks: Mapping[str, str]) -> str:

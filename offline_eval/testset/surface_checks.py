@@ -1,13 +1,15 @@
 """What rules can see of a draft without any model: whether it is whole, in its language, its own words and its type."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import Field
 
 from offline_eval.core.records import Passage, Record
 from offline_eval.testset.draft import CheckResult, Draft
-from offline_eval.testset.prompts import load_prompts
+from offline_eval.testset.near_duplicates import likeness
+from offline_eval.testset.prompts import PromptLanguage, load_prompts
+from offline_eval.testset.readable import asks, echoed_share, has_mark, repeated_share
 from offline_eval.text.claims import split_claims
 from offline_eval.text.contentless import is_contentless
 from offline_eval.text.language import detect_language
@@ -15,6 +17,8 @@ from offline_eval.text.normalize import normalize_for_quote
 from offline_eval.text.query_type import classify_query
 from offline_eval.text.tokens import tokenize
 from offline_eval.text.words import content_words
+
+_NOTES = ("condition", "missing")  # what a model writes to think, beside the question
 
 FindPassage = Callable[[str], Passage | None]
 
@@ -33,6 +37,8 @@ class Thresholds(Record):
         like_from: Likeness of two questions' characters from which one repeats the other, in [0, 1].
         near_from: The same for the cosine of their embeddings.
         premise_share: Share of a premise's content words that its question has, in [0, 1].
+        repeated_from: Share of a text's runs of three words that it had before, from which it is a loop, in [0, 1].
+        echoed_from: Share of a question's pairs of words that stand in the prompt, from which it is an echo, in [0, 1].
         key_points: Fewest and most; where the passages make fewer statements than the fewest, as many as they make.
     """
 
@@ -45,6 +51,8 @@ class Thresholds(Record):
     like_from: float = Field(default=0.7, gt=0, le=1)
     near_from: float = Field(default=0.95, gt=0, le=1)
     premise_share: float = Field(default=0.5, ge=0, le=1)
+    repeated_from: float = Field(default=0.33, gt=0, le=1)
+    echoed_from: float = Field(default=0.8, gt=0, le=1)
     key_points: tuple[int, int] = (3, 5)
 
 
@@ -65,25 +73,47 @@ def unknown(check: str, reason: str) -> CheckResult:
     return CheckResult(check=check, outcome="not_checked", reason=reason)
 
 
-def surface_checks(
-    draft: Draft, *, thresholds: Thresholds, find: FindPassage, wants_reference: bool
-) -> list[CheckResult]:
-    """Every check that needs no model, up to the first that throws the draft out.
+def question_checks(draft: Draft, *, thresholds: Thresholds, find: FindPassage) -> list[CheckResult]:
+    """Every check of a question that needs no model, up to the first that throws the draft out.
 
     Args:
         find: Passage id to passage of the corpus; None for an unknown id.
-        wants_reference: Whether an answerable question needs a reference with key points.
     """
-    sources = [passage for passage in map(find, draft.sources) if passage is not None]
-    checks: Sequence[Callable[[], CheckResult]] = (
+    sources = _sources(draft, find)
+    return _up_to_an_objection(
         lambda: _is_written(draft),
+        lambda: _is_a_question(draft, sources, thresholds),
         lambda: _has_right_ids(draft, find),
-        lambda: _has_reference(draft, sources, thresholds, wants_reference=wants_reference),
         lambda: _speaks_its_language(draft),
         lambda: _stands_alone(draft),
         lambda: _is_not_lifted(draft, sources, thresholds),
         lambda: _is_its_type(draft, thresholds),
     )
+
+
+def answer_checks(
+    draft: Draft, *, thresholds: Thresholds, find: FindPassage, wants_reference: bool
+) -> list[CheckResult]:
+    """Every check of a reference and its key points that needs no model, up to the first that throws the draft out.
+
+    Args:
+        find: As in `question_checks`.
+        wants_reference: Whether an answerable question needs a reference with key points.
+    """
+    if draft.type == "unanswerable" or not wants_reference:
+        return []
+    sources = _sources(draft, find)
+    return _up_to_an_objection(
+        lambda: _has_reference(draft, sources, thresholds),
+        lambda: _is_answered_in_its_language(draft),
+    )
+
+
+def _sources(draft: Draft, find: FindPassage) -> list[Passage]:
+    return [passage for passage in map(find, draft.sources) if passage is not None]
+
+
+def _up_to_an_objection(*checks: Callable[[], CheckResult]) -> list[CheckResult]:
     found: list[CheckResult] = []
     for check in checks:
         found.append(check())
@@ -98,7 +128,45 @@ def _is_written(draft: Draft) -> CheckResult:
         return refused("written", "step_failed", f"question: {failed.failure}")
     if not any(map(str.isalnum, draft.case.query)) or is_contentless(draft.case.query) is not None:
         return refused("written", "empty_question", "the question has no word in it")
-    return passed("written")
+    return _cut_off(draft, "question") or passed("written")
+
+
+def _cut_off(draft: Draft, step: str) -> CheckResult | None:
+    """An objection when a step's room was too small for what it wrote, where that is a part of the case."""
+    fields = (name for found in draft.steps if found.step == step for name in found.cut_off)
+    cut = next((name for name in fields if name not in _NOTES), None)
+    check = "written" if step == "question" else step
+    return None if cut is None else refused(check, "cut_off", f"{cut} fills its room and does not end")
+
+
+def _is_a_question(draft: Draft, sources: Sequence[Passage], thresholds: Thresholds) -> CheckResult:
+    """It asks for something, and is neither a loop nor what the prompt says."""
+    check, query = "question", draft.case.query
+    said = _fault(query, sources, thresholds)
+    if said is not None:
+        return refused(check, *said)
+    language = _prompt_language(draft)
+    if echoed_share(query, language) >= thresholds.echoed_from:
+        return refused(check, "prompt_echo", f"it is made of words of the prompt: {query[:60]}")
+    shown = load_prompts(language).example_questions
+    if any(likeness(query, example) >= thresholds.like_from for example in shown):
+        return refused(check, "prompt_echo", f"it is a worked example of the prompt: {query[:60]}")
+    if not asks(query):
+        return refused(check, "no_question", f"it asks nothing: {query[:60]}")
+    return passed(check)
+
+
+def _fault(text: str, sources: Sequence[Passage], thresholds: Thresholds) -> tuple[str, str] | None:
+    """Reason and detail when a text says nothing of its own."""
+    if repeated_share(text) >= thresholds.repeated_from:
+        return "repetitive", f"it says the same again and again: {text[:60]}"
+    if has_mark(text, [passage.text for passage in sources]):
+        return "prompt_echo", f"it holds a mark of the prompt: {text[:60]}"
+    return None
+
+
+def _prompt_language(draft: Draft) -> PromptLanguage:
+    return "zh" if draft.case.language == "zh" else "en"
 
 
 def _has_right_ids(draft: Draft, find: FindPassage) -> CheckResult:
@@ -120,17 +188,23 @@ def _has_right_ids(draft: Draft, find: FindPassage) -> CheckResult:
     return passed(check)
 
 
-def _has_reference(
-    draft: Draft, sources: Sequence[Passage], thresholds: Thresholds, *, wants_reference: bool
-) -> CheckResult:
+def _has_reference(draft: Draft, sources: Sequence[Passage], thresholds: Thresholds) -> CheckResult:
     check, points = "reference", draft.case.key_points
-    if draft.type == "unanswerable" or not wants_reference:
-        return passed(check)
     failed = next((step for step in draft.steps if step.step == "reference" and step.failure), None)
     if failed is not None:
         return refused(check, "step_failed", f"reference: {failed.failure}")
     if not any(map(str.isalnum, draft.case.reference or "")):
         return refused(check, "empty_reference", "no reference answer")
+    cut_off = _cut_off(draft, check)
+    if cut_off is not None:
+        return cut_off
+    for text in (draft.case.reference or "", *points):
+        said = _fault(text, sources, thresholds)
+        if said is not None:
+            return refused(check, *said)
+    empty = next((point for point in points if not any(map(str.isalpha, point))), None)
+    if empty is not None:
+        return refused(check, "key_points", f"a key point that states nothing: {empty[:60]}")
     fewest, most = thresholds.key_points
     fewest = min(fewest, max(1, sum(len(split_claims(passage.text)) for passage in sources)))
     if not fewest <= len(points) <= most:
@@ -140,19 +214,26 @@ def _has_reference(
 
 
 def _speaks_its_language(draft: Draft) -> CheckResult:
-    """The whole case is in the language it says; texts of figures alone have none."""
+    return _language("language", draft, {"question": draft.case.query})
+
+
+def _is_answered_in_its_language(draft: Draft) -> CheckResult:
+    points = {f"key point {number}": point for number, point in enumerate(draft.case.key_points, 1)}
+    return _language("reference_language", draft, {"reference": draft.case.reference or "", **points})
+
+
+def _language(check: str, draft: Draft, texts: Mapping[str, str]) -> CheckResult:
+    """Texts are in the language their case says; those of figures alone have none."""
     wanted = draft.case.language
-    texts = {"question": draft.case.query, "reference": draft.case.reference or ""}
-    texts |= {f"key point {number}": point for number, point in enumerate(draft.case.key_points, 1)}
     for name, text in texts.items():
         spoken = detect_language(text)
         if sum(map(str.isalpha, text)) > 1 and spoken != wanted:
-            return refused("language", "wrong_language", f"{name}: {spoken} instead of {wanted}: {text[:60]}")
-    return passed("language")
+            return refused(check, "wrong_language", f"{name}: {spoken} instead of {wanted}: {text[:60]}")
+    return passed(check)
 
 
 def _stands_alone(draft: Draft) -> CheckResult:
-    prompts = load_prompts("zh" if draft.case.language == "zh" else "en")
+    prompts = load_prompts(_prompt_language(draft))
     for pattern in prompts.leaning:
         found = re.search(pattern, draft.case.query, re.IGNORECASE)
         if found is not None:

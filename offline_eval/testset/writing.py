@@ -14,6 +14,7 @@ from offline_eval.core.records import Case, Passage
 from offline_eval.testset.draft import Draft, DraftProvenance, QuestionType, StepResult
 from offline_eval.testset.plan import Slot
 from offline_eval.testset.prompts import PromptLanguage, Prompts, load_prompts, step_request
+from offline_eval.testset.readable import is_cut_off
 from offline_eval.text.query_type import classify_query
 
 STEPS = ("facts", "links", "reference", "distractor", "critic")
@@ -82,13 +83,16 @@ class Writer:
         self._style = style
         self._progress = progress
 
-    def write(self, assignments: Sequence[Assignment]) -> list[Draft]:
-        """One draft an assignment, in order; what failed stands in its steps."""
+    def write_questions(self, assignments: Sequence[Assignment]) -> list[Draft]:
+        """One draft an assignment, in order, with its question alone; what failed stands in its steps."""
         facts = self._write_facts(assignments)
         questions = self._ask("question", [self._question(item, facts[at]) for at, item in enumerate(assignments)])
-        drafts = [self._draft(item, (*facts[at], questions[at])) for at, item in enumerate(assignments)]
-        drafts = self._add(drafts, assignments, "reference")
-        return self._add(drafts, assignments, "distractor")
+        return [self._draft(item, (*facts[at], questions[at])) for at, item in enumerate(assignments)]
+
+    def write_answers(self, drafts: Sequence[Draft], assignments: Sequence[Assignment]) -> list[Draft]:
+        """The same drafts, in order, with a reference and a wrong answer where they are not rejected."""
+        answered = self._add(drafts, assignments, "reference")
+        return self._add(answered, assignments, "distractor")
 
     def _write_facts(self, assignments: Sequence[Assignment]) -> list[tuple[StepResult, ...]]:
         """The facts of every assignment's passages; each passage is read once in a batch."""
@@ -152,10 +156,10 @@ class Writer:
             ),
         )
 
-    def _add(self, drafts: list[Draft], assignments: Sequence[Assignment], step: str) -> list[Draft]:
+    def _add(self, drafts: Sequence[Draft], assignments: Sequence[Assignment], step: str) -> list[Draft]:
         """Let the judge write one more step of every draft that has use for it."""
         if step not in self._style.steps:
-            return drafts
+            return list(drafts)
         places = [at for at, draft in enumerate(drafts) if _has_use_for(draft, step)]
         requests = [_request(drafts[at], assignments[at], step) for at in places]
         added = list(drafts)
@@ -175,30 +179,48 @@ def facts_text(facts: Sequence[StepResult]) -> str:
     return "\n".join(f"- {value}" for value in values)
 
 
-def written_fields(request: GenerateRequest, result: Generation | Failure) -> dict[str, str] | str:
-    """The fields that were written, without white space around them, or why there are none."""
+class Written(NamedTuple):
+    """One object that was written.
+
+    Attributes:
+        fields: Name to text, white space squeezed.
+        cut_off: Fields that filled the room they had and do not end like a sentence.
+    """
+
+    fields: dict[str, str]
+    cut_off: tuple[str, ...]
+
+
+def written_object(request: GenerateRequest, result: Generation | Failure) -> Written | str:
+    """What was written, or why there is nothing."""
     if isinstance(result, Failure):
         return f"{result.reason}: {result.detail}"
     if not isinstance(request.constraint, ObjectTail):
         return "off_menu: not asked for an object"
     try:
         data = json.loads("{" + result.text)
-        return {name: " ".join(str(data[name]).split()) for name in request.constraint.fields}
+        texts = {name: str(data[name]) for name in request.constraint.fields}
     except (ValueError, KeyError, TypeError):
         return "off_menu: not the object that was asked for"
+    limits = request.constraint.fields
+    return Written(
+        {name: " ".join(text.split()) for name, text in texts.items()},
+        tuple(name for name, text in texts.items() if is_cut_off(text, limits[name])),
+    )
 
 
 def _read(step: str, request: GenerateRequest, result: Generation | Failure) -> StepResult:
-    fields = written_fields(request, result)
-    if isinstance(fields, str):
-        return StepResult(step=step, failure=fields)
-    if not any(any(map(str.isalnum, value)) for value in fields.values()):
+    written = written_object(request, result)
+    if isinstance(written, str):
+        return StepResult(step=step, failure=written)
+    if not any(any(map(str.isalnum, value)) for value in written.fields.values()):
         return StepResult(step=step, failure="empty: no field has a word in it")
-    return StepResult(step=step, output={name: value for name, value in fields.items() if value})
+    output = {name: value for name, value in written.fields.items() if value}
+    return StepResult(step=step, output=output, cut_off=written.cut_off)
 
 
 def _has_use_for(draft: Draft, step: str) -> bool:
-    if not draft.case.query or draft.type == "unanswerable":
+    if draft.status == "rejected" or draft.type == "unanswerable":
         return False
     return step == "reference" or bool(draft.case.reference)
 
@@ -224,7 +246,8 @@ def _with(draft: Draft, result: StepResult) -> Draft:
         reference = str(output.get("reference", "")) or None
         update["case"] = case.model_copy(update={"reference": reference, "key_points": kept})
     elif result.step == "distractor" and result.failure is None:
-        distractor = str(output.get("distractor", ""))
+        distractor = "" if result.cut_off else str(output.get("distractor", ""))
         update["distractor"] = distractor or None
-        update["case"] = case.model_copy(update={"metadata": {**case.metadata, "distractor": distractor}})
+        if distractor:
+            update["case"] = case.model_copy(update={"metadata": {**case.metadata, "distractor": distractor}})
     return draft.model_copy(update=update)

@@ -75,12 +75,14 @@ def test_the_order_of_the_drafts_is_kept_and_each_says_what_was_checked(checked:
     assert list(checked) == [hand.draft.id for hand in HANDS]
     assert [check.check for check in checked["e10"].checks] == [
         "written",
+        "question",
         "passage_ids",
-        "reference",
         "language",
         "stands_alone",
         "own_words",
         "type",
+        "reference",
+        "reference_language",
         "grounded",
         "answered",
         "nowhere_else",

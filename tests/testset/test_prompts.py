@@ -1,5 +1,6 @@
 """The wording is whole in both languages, its objects are bounded, and the user's examples are shown as style."""
 
+import json
 from math import log
 
 import pytest
@@ -23,7 +24,8 @@ def test_both_languages_have_every_step_and_type(language: PromptLanguage) -> No
     assert set(prompts.steps) == set(english.steps)
     assert set(prompts.words) == set(english.words)
     assert set(prompts.critic.dimensions) == {"clarity", "independence"}
-    assert all("{angle}" in step.task for step in prompts.types.values())
+    assert "{angle}" in prompts.about
+    assert all(step.example.angle in prompts.angles for step in prompts.types.values())
     assert {name: list(step.fields) for name, step in prompts.steps.items()} == {
         name: list(step.fields) for name, step in english.steps.items()
     }
@@ -52,8 +54,11 @@ def test_material_stands_inside_one_fence_and_examples_are_named_as_style(langua
         examples=("午餐补贴多少？",),
         angle=prompts.angles[0],
     )
-    system, user = request.messages
-    assert prompts.angles[0] in system.content
+    system, example, worked, user = request.messages
+    assert [message.role for message in request.messages] == ["system", "user", "assistant", "user"]
+    assert prompts.example_passages[0] in example.content
+    assert json.loads(worked.content) == prompts.types["simple"].example.output
+    assert prompts.angles[0] in user.content
     assert prompts.style in system.content
     assert "午餐补贴十五元。" not in system.content
     assert "- 午餐补贴多少？" in user.content
