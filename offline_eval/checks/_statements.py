@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from offline_eval.text.negation import find_negations, is_negated
+from offline_eval.text.negation import find_bounds, find_negations, is_negated
 from offline_eval.text.numbers import find_quantities
 from offline_eval.text.sentences import split_sentences
 from offline_eval.text.words import content_words
@@ -35,7 +35,10 @@ class Statement(NamedTuple):
     Attributes:
         words: Its content words without quantities and denials.
         values: Kind and unit of a quantity to the values it has.
+        negated: Whether it denies; a bound (不超过, "no more than") is no denial.
         bounded: Whether it gives a bound ("more than 5") instead of a value.
+        over: Comparisons it makes: 超过, "more".
+        not_over: Comparisons it turns round: 超过 of 不超过, "more" of "no more than".
     """
 
     text: str
@@ -43,6 +46,8 @@ class Statement(NamedTuple):
     values: dict[tuple[str, str], frozenset[str]]
     negated: bool
     bounded: bool
+    over: frozenset[str]
+    not_over: frozenset[str]
 
 
 @lru_cache(maxsize=16_384)
@@ -54,7 +59,8 @@ def statement_of(sentence: str) -> Statement:
         is_year = quantity.kind == "number" and not quantity.unit and _YEAR.fullmatch(quantity.value) is not None
         values.setdefault(("date" if is_year else quantity.kind, quantity.unit), set()).add(quantity.value)
     spans = [(found.start, found.end) for found in quantities]
-    spans += [(found.start, found.end) for found in find_negations(sentence)]
+    spans += [(found.start, found.end) for found in find_negations(sentence, bounds=True)]
+    bounds = find_bounds(sentence)
     hidden = {at for start, end in spans for at in range(start, end)}
     bare = "".join(" " if at in hidden else character for at, character in enumerate(sentence))
     return Statement(
@@ -62,7 +68,9 @@ def statement_of(sentence: str) -> Statement:
         words=frozenset(content_words(bare)),
         values={kind: frozenset(found) for kind, found in values.items()},
         negated=is_negated(sentence),
-        bounded=_BOUND.search(sentence.lower()) is not None,
+        bounded=any(bound.denied for bound in bounds) or _BOUND.search(sentence.lower()) is not None,
+        over=frozenset(bound.verb for bound in bounds if not bound.denied),
+        not_over=frozenset(bound.verb for bound in bounds if bound.denied),
     )
 
 
@@ -78,7 +86,8 @@ def conflict_by_rule(first: Statement, second: Statement) -> Rule | None:
     The rule: at least `SAME_STATEMENT` of the content words are shared. If exactly one kind of quantity (the same unit)
     has values in both that do not agree, and neither sentence gives a bound, that is a conflict; if several differ, the
     sentences speak of different times or things. Dates agree when one is a part of the other, numbers when they differ
-    by no more than rounding. If no quantity differs and one of the two denies, that is a conflict too.
+    by no more than rounding. If no quantity differs, it is a conflict too when one of the two denies, or when both or
+    neither do and one turns round what the other compares: 超过3天 and 不超过3天, but not 不超过3天 and 最多3天.
 
     Returns:
         What contradicts, or None.
@@ -88,7 +97,13 @@ def conflict_by_rule(first: Statement, second: Statement) -> Rule | None:
     differing = differing_kinds(first, second)
     if len(differing) == 1 and first.negated == second.negated and not (first.bounded or second.bounded):
         return "date" if differing[0][0] in _DATES else "number"
-    return "negation" if not differing and first.negated != second.negated else None
+    turned_round = _turns_round(first, second) or _turns_round(second, first)
+    return "negation" if not differing and (first.negated != second.negated) != turned_round else None
+
+
+def _turns_round(first: Statement, second: Statement) -> bool:
+    """Whether the second only denies a comparison that the first only makes."""
+    return bool((first.over - first.not_over) & (second.not_over - second.over))
 
 
 def differing_kinds(first: Statement, second: Statement) -> list[tuple[str, str]]:

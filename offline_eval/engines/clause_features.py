@@ -23,7 +23,7 @@ denial.
 """
 
 _MARK = re.compile(r"[。！？；，：、（）\n]|;|(?<!\d)[,:]|[,:.!?](?=\s|$)")
-_BOUND = re.compile(
+_BOUND = re.compile(  # as the shipped weights were fitted; `text.negation` knows more of them
     r"不(?:得|能|可以|可|应)?(?:超过|少于|低于|高于|多于|大于|小于|晚于|早于|迟于|满|足)|"
     r"\b(?:no|not) (?:more|less|fewer|later|earlier) than\b|\b(?:not|never) exceed\b",
     re.IGNORECASE,
@@ -84,7 +84,7 @@ def _taken_apart(text: str) -> _Text:
     cuts = [0, *(found.end() for found in _MARK.finditer(text) if found.start() not in inside), len(text)]
     hidden = {at for start, end in spans for at in range(start, end)}
     bounded = {at for found in _BOUND.finditer(text) for at in range(*found.span())}
-    denials = [cue for cue in find_negations(text) if cue.start not in bounded]
+    denials = [cue for cue in find_negations(text, bounds=True) if cue.start not in bounded]
     hidden |= bounded | {at for cue in denials for at in range(cue.start, cue.end)}
     bare = "".join(" " if at in hidden else character for at, character in enumerate(text))
     clauses: list[_Clause] = []

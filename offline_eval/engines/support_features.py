@@ -40,7 +40,8 @@ content_words, stems, bigrams, characters: share of the claim's content words, t
 words and its runs of four characters (two in Chinese) that stand in the text, each in [0, 1]. best_sentence: largest
 share of content words in one sentence. common_order: longest common subsequence of words with that sentence, as a share
 of the claim. figures_missing, names_missing: how many do not stand in the text. negation_differs: 1 when one of claim
-and best sentence denies and the other does not. stems_missing: log(1 + count). sentence_covered: share of the best
+and best sentence denies and the other does not; a bound such as 不超过 counts as a denial, as it did when the shipped
+weights were fitted. stems_missing: log(1 + count). sentence_covered: share of the best
 sentence's content words in the claim. The lengths are log(1 + content words).
 """
 
@@ -86,7 +87,7 @@ def lexical_features(text: str, claim: str) -> tuple[float, ...]:
         float(bool(part.figures)),
         float(sum(name not in whole.normal for name in names)),
         float(bool(names)),
-        float(is_negated(claim) != is_negated(sentence)),
+        float(is_negated(claim, bounds=True) != is_negated(sentence, bounds=True)),
         log1p(missing),
         _share(content_words(sentence), set(part.content)),
         float("?" in claim or "？" in claim),

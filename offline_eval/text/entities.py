@@ -82,6 +82,19 @@ _ROLE = "先生|女士|教授|博士|医生|老师|经理|主任|总监|董事�
 _PERSON = re.compile(
     f"[{_SURNAMES}][{HAN}]{{0,2}}(?={_ROLE})|(?:{_ROLE})(?P<name>[{_SURNAMES}][{HAN}]{{1,2}})(?=[，。、；：,.;\\s]|$)"
 )
+# What stands right before a person's name; elsewhere a surname is the end of a word: 基金经理, 历史老师, 主任医生.
+_BEFORE_PERSON = re.compile(
+    rf"(?:[^{HAN}]|[{_CUT}跟同找请问见叫帮邀派选聘拜得称报找访]|[部处司局科室院所会校组队系厂行社团台馆长授士生师理席统监裁记员人]|"
+    rf"中心|主任|联系|致电|咨询|通知|告知|拜访|感谢)$"
+)
+# What a name's first character begins as well; such words stand before a role: 高级经理 is nobody.
+_NO_PERSON = re.compile(
+    "高[级中校等层管速新兴度效]|方[案法面便向式针]|金[融牌属额]|石[油化材]|史学|白[班天领酒]|许[可多]|任[何职课务教命免意期]|曾[任经]|"
+    "周[末边期会年]|马上|夏[季天]|程[序控]|董事|顾[问客]|陆[军上运]|余[额下]|付[款费]|毛利|黄金|钱币|武[术装]|万能|严[格重肃]|龙头|田径|"
+    "范围|雷达|段落|林业|钟[点表]|谢[谢绝]|孔径"
+)
+_NO_SURNAME = re.compile("其余|[对各我]方|每周")  # after a character that does stand before names
+_IN_NO_PERSON = frozenset("的了是在有与和及或也都就而但又还把被让向从到对于为以之等会")
 
 # Forms that cannot be anything else go before names that overlap them.
 _EXACT: tuple[Kind, ...] = ("title", "code", "quantity")
@@ -103,10 +116,10 @@ def find_entities(text: str) -> list[Entity]:
     """Find the names, terms, codes and quantities of a text.
 
     The rule: quoted titles (《》 and short quotations), runs of capitalised words, codes of letters and digits, Chinese
-    names that end like an organisation or a place, persons with a role, names with a middle dot, and quantities
-    (`numbers`). Function words are cut off a name's ends; a single capitalised word at a sentence's start counts only
-    when it stands capitalised inside a sentence too, or is written in capitals. Overlaps go to titles, codes and
-    quantities, then to the longer.
+    names that end like an organisation or a place, persons with a role (where a word can begin: 基金经理 and 高级经理
+    name nobody), names with a middle dot, and quantities (`numbers`). Function words are cut off a name's ends; a
+    single capitalised word at a sentence's start counts only when it stands capitalised inside a sentence too, or is
+    written in capitals. Overlaps go to titles, codes and quantities, then to the longer.
 
     Args:
         text: Any text.
@@ -170,10 +183,20 @@ def _chinese(text: str) -> list[Entity]:
     for kind, pattern in patterns:
         for found in pattern.finditer(names_only):
             start, end = found.span("name") if found.groupdict().get("name") else found.span()
+            if pattern is _PERSON and not _can_be_a_person(text, start, end):
+                continue
             verb = _LEADING_VERB.match(text, start, end)
             start = verb.end() if verb and end - verb.end() > 1 else start
             entities.append(Entity(text[start:end], kind, entity_key(text[start:end]), start, end))
     return entities
+
+
+def _can_be_a_person(text: str, start: int, end: int) -> bool:
+    """Whether a surname beside a role begins a name, and is not a part of the role or of a word before it."""
+    starts_a_word = start == 0 or _BEFORE_PERSON.search(text[max(0, start - 2) : start]) is not None
+    if not starts_a_word or _NO_PERSON.match(text, start) or _NO_SURNAME.match(text, max(0, start - 1)):
+        return False
+    return _IN_NO_PERSON.isdisjoint(text[start:end])
 
 
 def _names(text: str) -> list[Entity]:

@@ -8,7 +8,16 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from offline_eval.text.numerals import plain, read_numeral
-from offline_eval.text.quantity_patterns import COUNTED, CURRENCIES, MEASURES, NOT_A_NUMBER, RULES, SPANS, Kind
+from offline_eval.text.quantity_patterns import (
+    ANOTHER,
+    COUNTED,
+    CURRENCIES,
+    MEASURES,
+    NOT_A_NUMBER,
+    RULES,
+    SPANS,
+    Kind,
+)
 
 
 class Quantity(NamedTuple):
@@ -47,7 +56,8 @@ def find_quantities(text: str) -> list[Quantity]:
 
     The rule: forms are tried in the order date, percentage, time, money, span of time, fraction, ordinal, number; no
     character is used twice. Left out are numbers joined to letters (`v2.1`, `COVID-19`), citation marks (`[1]`), list
-    numbers at a line's start, "one" by itself, and single Chinese numerals that are not followed by a measure word.
+    numbers at a line's start, "one" by itself, "a second" before what there is one more of ("a second factor"), and
+    single Chinese numerals that are not followed by a measure word.
 
     Args:
         text: Any text.
@@ -56,7 +66,7 @@ def find_quantities(text: str) -> list[Quantity]:
         The quantities in order.
     """
     used = bytearray(len(text))
-    for pattern in (_LIST_NUMBER, NOT_A_NUMBER):
+    for pattern in (_LIST_NUMBER, NOT_A_NUMBER, ANOTHER):
         for found in pattern.finditer(text):
             used[found.start() : found.end()] = b"\x01" * len(found.group())
     quantities: list[Quantity] = []

@@ -58,6 +58,18 @@ NOT_A_NUMBER = re.compile(
     "万能|四川|四周|五官|三明治|三角|七夕|八卦|九州|两者|两边|两侧|一个(?!半|月|小时|工作日|自然日|星期|礼拜|季度|"
     "钟头)|一种|一项|一名|一位|一份|一次性"
 )
+_AFTER_A_SPAN = (
+    r"(?:a|after|afterwards|ago|and|apart|as|at|away|because|before|but|by|during|each|earlier|every|faster|for|from|he|"
+    r"i|if|in|it|later|long|longer|now|of(?! (?:the|these|those|its|our|their|his|her|which|whom)\b)|on|only|or|passed|"
+    r"passes|per|please|she|shorter|since|slower|so|than|that|the|then|they|this|till|to|too|until|we|when|where|which|"
+    r"while|with|within|without|you)\b"
+)
+ANOTHER = re.compile(
+    rf"(?<!half )\ban? second(?:-(?!long\b)|\s{{1,3}}(?!{_AFTER_A_SPAN}))(?=[^\W\d_])|"
+    rf"(?<!half )(?<!\bin )(?<!\bwithin )\ban? second,\s{{1,3}}(?!{_AFTER_A_SPAN})(?=[^\W\d_])",
+    re.IGNORECASE,
+)
+"""One more of something, not a span of time: "a second factor", but not "a second later" and "within a second"."""
 
 _BEFORE = r"(?<![A-Za-z\d._/\[])(?<![A-Za-z]-)"
 

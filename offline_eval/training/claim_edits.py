@@ -217,7 +217,7 @@ def _name(claim: str, premise: str, draw: random.Random) -> str | None:
 def _denial(claim: str, rules: tuple[Rule, ...], draw: random.Random) -> str | None:
     for pattern, replacement in _shuffled([rule for rule in rules if rule[0].search(claim)], draw):
         new = pattern.sub(replacement, claim, count=1)
-        if len(find_negations(new)) != len(find_negations(claim)):
+        if len(find_negations(new, bounds=True)) != len(find_negations(claim, bounds=True)):
             return new
     return None
 

@@ -24,7 +24,7 @@ SUPPORT_FEATURES = (*LEXICAL, *CLAUSES)
 CONSTRUCTED_FEATURES = ("best_sentence", "figures_missing", "names_missing", "stems_missing", *CLAUSES)
 """What a model of constructed pairs reads. Lengths tell how the pairs were made; the other shares of words got weights
 below 0 on the fit part, because a copy with one edit shares more words than a true claim in other words."""
-_FEATURES_VERSION = 2
+_FEATURES_VERSION = 3
 
 
 class FeatureTable(NamedTuple):

@@ -146,7 +146,7 @@ def test_answers_of_other_rows_are_refused() -> None:
         check_answers(one_set(rows), answers(rows[::-1], [1.0, 0.0]))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=6, max_size=20),
     st.data(),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -132,7 +132,6 @@ def test_few_cases_have_no_weights():
     assert "needs 20 rows in each part" in found.reason
 
 
-@settings(deadline=None)  # the first example imports scipy
 @given(st.integers(0, 10_000), st.integers(2, 4))
 def test_weights_are_a_mixture_and_fit_no_worse_than_any_other(seed, d):
     rng = np.random.default_rng(seed)

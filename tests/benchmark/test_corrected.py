@@ -70,7 +70,7 @@ def test_the_rates_of_a_judge_with_known_errors_are_recovered():
     assert found.labels_to_halve is None or found.labels_to_halve > 2000
 
 
-@settings(deadline=None, max_examples=40)  # the first example imports the library
+@settings(max_examples=40)  # the first example imports the library
 @given(seed=st.integers(0, 10_000))
 def test_prediction_powered_rates_equal_ppi_python(seed):
     rng = np.random.default_rng(seed)
@@ -81,7 +81,7 @@ def test_prediction_powered_rates_equal_ppi_python(seed):
     assert found.prediction_powered.value == pytest.approx(float(np.asarray(expected).item()), abs=1e-12)
 
 
-@settings(deadline=None, max_examples=40)  # the first example imports the library
+@settings(max_examples=40)  # the first example imports the library
 @given(seed=st.integers(0, 10_000))
 def test_the_weight_is_ppi_pythons_own_choice(seed):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ import operator
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from offline_eval.benchmark.decisions import judged
@@ -107,7 +107,6 @@ def test_a_condition_that_cannot_be_read_is_refused_with_an_example(text):
         parse_wishes(text)
 
 
-@settings(deadline=None)  # the first example makes the passport
 @given(value=st.floats(0, 1), limit=st.floats(0, 1), sign=st.sampled_from([">=", "<=", ">", "<"]))
 def test_a_condition_holds_exactly_when_the_comparison_does(value, limit, sign):
     passport = small().model_copy(

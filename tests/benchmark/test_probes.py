@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from offline_eval.benchmark.asking import bare_judge
@@ -256,7 +256,6 @@ def test_every_rewrite_changes_the_answer_in_the_answers_language(name, language
         assert "28" in new
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(
     sentences=st.lists(
         st.sampled_from(["年假为28天。", "三月底失效。", "试用期没有。", "病假另算。"]), min_size=2, max_size=6
@@ -272,7 +271,6 @@ def test_a_shuffle_keeps_every_sentence(sentences, row):
         assert new != "".join(sentences)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 100))
 def test_exchanging_twice_is_the_row_itself(seed):
     row = pairwise_rows(seed % 7 + 1)[-1]

@@ -35,6 +35,23 @@ from tests.support.claim_runs import make_item
         ("The Nile is 6,650 km long.", "The Nile is about 6,700 km long.", None),
         ("The club has more than 200 members.", "The club has 260 members.", None),
         ("俱乐部有200名以上会员。", "俱乐部有260名会员。", None),
+        # The same bound in other words, and a value within it.
+        ("住宿费每晚不超过400元。", "住宿费每晚最多400元。", None),
+        ("住宿费每晚不超过400元。", "住宿费每晚350元。", None),
+        ("加班每月不得多于36小时。", "加班每月至多36小时。", None),
+        ("申请应不晚于3月5日提交。", "申请应在3月1日提交。", None),
+        ("人数不小于5人。", "人数是8人。", None),
+        ("Leave is no more than 3 days.", "Leave is at most 3 days.", None),
+        ("Overtime must not exceed 8 hours.", "Overtime was 6 hours.", None),
+        ("试用期不得超过6个月，超过的无效。", "试用期不得超过6个月，超过的都无效。", None),
+        # A bound turned round.
+        ("住宿费每晚不超过400元。", "住宿费每晚超过400元。", "negation"),
+        ("人数不低于5人。", "人数低于5人。", "negation"),
+        ("工龄不满3年。", "工龄满3年。", "negation"),
+        ("Leave is no more than 3 days.", "Leave is more than 3 days.", "negation"),
+        ("Overtime may not exceed 8 hours.", "Overtime may exceed 8 hours.", "negation"),
+        # One more of something is no second.
+        ("Staff need a second factor to sign in.", "Staff need a second factor to sign in within 5 seconds.", None),
     ],
 )
 def test_rules_see_numbers_dates_and_denials_of_the_same_statement(first: str, second: str, by: str | None) -> None:

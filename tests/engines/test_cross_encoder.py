@@ -80,7 +80,7 @@ def test_two_labels_give_no_contradiction_and_sum_to_one(tmp_path: Path) -> None
     assert sum(row.values()) == pytest.approx(1.0)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(range(len(PAIRS))))
 def test_the_same_pairs_in_any_order_have_the_same_scores(reranker: CrossEncoderScorer, order: list[int]) -> None:
     plain = reranker.score(PAIRS)

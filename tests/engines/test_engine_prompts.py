@@ -64,7 +64,7 @@ def test_no_control_token_of_the_default_judge_can_be_written_by_data(default_ju
 @given(
     text=st.lists(st.one_of(st.sampled_from(SPELLINGS), st.text(max_size=4), st.sampled_from("<|>[]是\n ")), max_size=8)
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_mixture_of_spellings_and_text_becomes_a_control_token(
     text: list[str], family: str, encoders: dict[str, PromptEncoder]
 ) -> None:

@@ -160,7 +160,7 @@ def test_weights_of_a_large_model_lie_in_a_file_beside(
     assert found.tolist() == expected.tolist()
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(range(len(PAIRS))))
 def test_the_same_pairs_in_any_order_have_the_same_scores(converted: Converted, order: list[int]) -> None:
     plain = converted.scorer.score(PAIRS)

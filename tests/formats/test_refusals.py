@@ -238,7 +238,7 @@ column_names = st.sampled_from(
 ) | st.text(max_size=4)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(rows=st.lists(st.dictionaries(column_names, json_values, max_size=8), max_size=3))
 def test_any_json_rows_are_read_or_refused_with_a_data_error(tmp_path_factory, rows):
     path = lines(tmp_path_factory.mktemp("any") / "r.jsonl", *rows)
@@ -253,7 +253,7 @@ def test_any_json_rows_are_read_or_refused_with_a_data_error(tmp_path_factory, r
             assert all(len(record.content_hash()) == 64 for record in records)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(content=st.binary(max_size=200) | st.text(max_size=100).map(str.encode), name=st.sampled_from(FORMATS[:-1]))
 def test_any_bytes_are_read_or_refused_with_a_data_error(tmp_path_factory, content, name):
     path = tmp_path_factory.mktemp("any") / "file"
@@ -284,7 +284,7 @@ responses = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(written=st.lists(responses, min_size=1, max_size=4, unique_by=lambda r: (r.system, r.case_id, r.attempt)))
 def test_written_responses_come_back_equal(tmp_path_factory, written):
     path = tmp_path_factory.mktemp("round") / "r.jsonl"

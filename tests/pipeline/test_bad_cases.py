@@ -121,7 +121,7 @@ def test_lines_that_are_no_bad_cases_are_all_named(tmp_path: Path):
     assert read_library(tmp_path / "none.jsonl") == []
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"), st.sampled_from("12")), max_size=8))
 def test_merging_keeps_every_sighting_once_in_whatever_portions_it_comes(places):
     found = [bad(id, run=run, system=system) for id, run, system in places]

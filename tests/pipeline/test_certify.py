@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from offline_eval.core.certification import SAME_BATCHES, Arm, SelfTest
@@ -113,7 +113,6 @@ def test_a_moved_probability_without_a_flip_is_counted_and_measured() -> None:
     assert found.holds_for == "same_batches"
 
 
-@settings(deadline=None)
 @given(flips=st.integers(0, 8), n=st.integers(2, 8))
 def test_the_planted_flip_rate_is_found_and_inside_its_interval(flips: int, n: int) -> None:
     asked = prompts(n)
@@ -193,7 +192,6 @@ def test_without_any_answer_nothing_is_certified() -> None:
 # --- how many, and which ---------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(n=st.integers(0, 100_000), reasons=st.sampled_from(["all", "review", "none"]))
 def test_the_test_costs_a_quarter_at_most_of_a_run_that_is_not_tiny(n: int, reasons: str) -> None:
     size = sample_size(n, reasons, sample=None)

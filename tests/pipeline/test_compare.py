@@ -121,7 +121,7 @@ def test_a_side_of_failures_alone_is_missing_and_not_worse():
     assert found.reason == "nothing was scored for new"
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.booleans()), min_size=8, max_size=30))
 def test_a_failure_never_helps_a_candidate(rows):
     before, after = [row[0] for row in rows], [row[1] for row in rows]

@@ -235,7 +235,7 @@ def test_scores_that_are_known_are_used_and_the_rest_is_computed() -> None:
     assert [cause.tag for cause in found.causes] == ["invention"]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     answer=st.text(max_size=60),
     texts=st.lists(st.text(max_size=60), max_size=3),

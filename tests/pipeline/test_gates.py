@@ -58,7 +58,7 @@ def test_a_metric_that_applies_to_no_case_does_not_pass_either(limit):
     assert found.reason == Why(code="nothing_scored", unscored=(("not_applicable", "no_reference"),))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     values=st.lists(st.floats(0, 1), min_size=6, max_size=30),
     lost=st.integers(1, 30),

@@ -27,7 +27,7 @@ KAPPAS = [
     lambda a, b: agreement.weighted_kappa(a, b, weights="linear"),
     lambda a, b: agreement.weighted_kappa(a, b, weights="quadratic"),
 ]
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 
 
 def _columns(pairs):

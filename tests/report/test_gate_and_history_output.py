@@ -66,7 +66,7 @@ def test_a_schema_check_that_finds_nothing_wrong_would_be_no_check() -> None:
             check_junit(broken)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(text=st.text(min_size=1), reason=st.text(min_size=1))
 def test_any_text_gives_readable_junit(text: str, reason: str) -> None:
     check_junit(render(gate_report("passed", "failed", text=text, reason=reason)))

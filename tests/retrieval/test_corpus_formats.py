@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from offline_eval.core.errors import DataError
@@ -181,7 +181,6 @@ SCORES = st.dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(scores=SCORES)
 def test_a_run_written_and_read_again_is_the_same(
     tmp_path_factory: pytest.TempPathFactory, scores: dict[str, dict[str, float]]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from retrieval_corpora import HashedWords
 
@@ -18,7 +18,6 @@ from offline_eval.retrieval.top_k import top_positive
 COARSE = st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=1, max_size=40)
 
 
-@settings(deadline=None)
 @given(scores=COARSE, k=st.integers(1, 45), seed=st.integers(0, 5))
 def test_the_best_k_equal_a_full_sort_by_score_then_id(scores: list[float], k: int, seed: int) -> None:
     ranks = np.random.default_rng(seed).permutation(len(scores))
@@ -33,7 +32,6 @@ def test_noise_in_the_last_bits_does_not_decide_a_tie() -> None:
     assert [at for at, _ in top_positive(scores, np.array([0, 1, 2]), k=2, decimals=4)] == [2, 0]
 
 
-@settings(deadline=None)
 @given(copies=st.lists(st.integers(0, 3), min_size=1, max_size=60), k=st.integers(1, 10))
 def test_nearest_vectors_follow_the_tie_rule_even_when_a_tie_goes_far_beyond_k(copies: list[int], k: int) -> None:
     base = np.eye(4, 8, dtype=np.float32) + 0.1

@@ -69,7 +69,7 @@ WORDS = st.sampled_from(["wing", "lift", "flow", "报销", "材料", "heat", "dr
 TEXTS = st.lists(st.lists(WORDS, max_size=12).map(" ".join), min_size=2, max_size=25)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(texts=TEXTS, query=st.lists(WORDS, min_size=1, max_size=4).map(" ".join), k=st.integers(1, 30))
 def test_both_bm25_backends_give_the_same_ranking_and_scores(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str, k: int
@@ -85,7 +85,7 @@ def test_both_bm25_backends_give_the_same_ranking_and_scores(
         assert scores.get(hit.passage_id, ours[-1].score) == pytest.approx(hit.score, abs=2e-4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(texts=TEXTS, k1=st.floats(0.1, 3.0), b=st.floats(0.0, 1.0))
 def test_postings_equal_those_bm25s_builds_itself(texts: list[str], k1: float, b: float) -> None:
     import bm25s

@@ -80,7 +80,7 @@ ALPHABET = st.sampled_from([*"ab1 .!?,\n#`", "。", "，", "中", "文", "# ", "
 TEXTS = st.lists(ALPHABET, max_size=400).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(text=TEXTS, by=st.sampled_from(["sentence", "heading"]), size=st.integers(50, 120), overlap=st.integers(0, 25))
 def test_every_character_but_white_space_is_in_a_passage_and_none_is_too_long(
     text: str, by: str, size: int, overlap: int

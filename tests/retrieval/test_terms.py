@@ -1,7 +1,7 @@
 """Text becomes search terms by script; numbers and codes stay whole, whatever surrounds them."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from offline_eval.retrieval.analysis import Analyzer, AnalyzerSettings
@@ -33,13 +33,11 @@ def test_jieba_cuts_chinese_into_words_and_leaves_japanese_to_pairs() -> None:
     assert tokenize("東京タワー", chinese="jieba") == ["東京", "京タ", "タワ", "ワー"]
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(codec="ascii"), max_size=60))
 def test_the_short_cut_for_ascii_changes_nothing(text: str) -> None:
     assert tokenize(text) == tokenize(text + " é")[:-1]
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(categories=["L", "N", "P", "Z"]), max_size=60))
 def test_tokens_hold_neither_white_space_nor_capitals_and_marks_only_inside(text: str) -> None:
     for token in tokenize(text):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from offline_eval.review.queue import Candidate, draw_queue
 
-quick = settings(max_examples=40, deadline=None)
+quick = settings(max_examples=40)
 
 
 def candidates(n: int, *, strata: int = 2, needed: int = 0) -> list[Candidate]:

@@ -30,7 +30,7 @@ outcomes = st.one_of(
 rows = st.lists(st.tuples(st.sampled_from("乙甲abcdefgh"), outcomes), min_size=1, max_size=40)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(rows, st.data())
 def test_a_slice_of_a_column_has_the_estimate_of_its_scores(found, data):
     scores = [score(i, name, value, failed=failed, reason=why) for i, (name, (value, failed, why)) in enumerate(found)]
@@ -48,7 +48,7 @@ def test_reasons_of_a_slice_are_those_of_its_scores() -> None:
     assert column.rows(np.array([0])).reason_counts() == {}
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from(["10", "9", "甲", "乙", "a", "b", "c", "d"]), st.floats(-5, 5)), min_size=8))
 def test_clusters_by_place_and_by_name_are_alike(found):
     names, values = [name for name, _ in found], [value for _, value in found]
@@ -76,7 +76,7 @@ def test_kept_draws_are_the_draws_that_the_seed_gives(sizes, monkeypatch):
     assert tail == pytest.approx((means >= kept.high).mean(), abs=0.001)  # the same share is cut off on both sides
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3), st.sampled_from("abcdefghij")), min_size=3))
 def test_counted_ranks_give_the_interval_of_sorted_ones(found):
     first, second = [float(a) for a, _, _ in found], [float(b) for _, b, _ in found]

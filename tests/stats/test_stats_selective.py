@@ -4,7 +4,7 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_curve
 
@@ -72,7 +72,6 @@ def test_the_order_of_the_items_does_not_matter(items: list[tuple[float, int]]) 
     assert aurc(p, y) == pytest.approx(aurc(p[::-1], y[::-1]))
 
 
-@settings(deadline=None)  # the first call imports scikit-learn
 @given(rows.filter(lambda items: any(y for _, y in items)))
 def test_one_less_the_risk_is_scikit_learns_precision(items: list[tuple[float, int]]) -> None:
     p, y = zip(*items, strict=True)

@@ -31,7 +31,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> ResponseCache:
     return ResponseCache(tmp_path_factory.mktemp("shared") / "cache.sqlite")
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=JSON)
 def test_a_json_value_comes_out_as_it_went_in(shared: ResponseCache, value: object) -> None:
     shared.put({"k": value}, model="m", weights="w")

@@ -112,7 +112,7 @@ def test_a_run_of_thirteen_counts_and_one_of_twelve_does_not() -> None:
     assert (both.share, both.longest) == (1.0, 13)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.lists(st.sampled_from("abcdefgh甲乙丙丁"), min_size=8, max_size=30),
     st.lists(st.sampled_from("xyz戊"), max_size=9),
@@ -123,7 +123,7 @@ def test_a_text_inside_a_passage_is_always_found_whole(text: list[str], before: 
     assert (shared.share, shared.longest) == (1.0, len(text))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from("ab"), max_size=40), st.lists(st.sampled_from("ab"), max_size=60))
 def test_shared_runs_agree_with_looking_at_every_place(text: list[str], passage: list[str]) -> None:
     run = min(13, len(text))

@@ -112,7 +112,7 @@ def test_quotas_are_counts_or_shares() -> None:
             parse_quotas([wrong], size=10)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 12), st.lists(st.text("ab年 ", max_size=4), min_size=1, max_size=12), st.integers(0, 3))
 def test_as_many_as_wanted_are_picked_each_once(count: int, texts: list[str], seed: int) -> None:
     picked = pick_diverse(word_vectors(texts), count, seed=seed)

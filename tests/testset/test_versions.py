@@ -67,7 +67,7 @@ _CASES = st.lists(
 )  # fmt: skip
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(_CASES, _CASES)
 def test_what_changed_turns_the_old_version_into_the_new_one(old: list[Case], new: list[Case]) -> None:
     diff = diff_cases(old, new)

@@ -34,6 +34,67 @@ def test_names_terms_and_quantities_are_found(text: str, keys: list[str]) -> Non
     assert [entity.key for entity in find_entities(text)] == keys
 
 
+GENERAL = ("安全", "信息安全", "高级", "最高", "高中", "市场", "客户", "项目", "值班", "行政", "其余", "任何", "每周")
+FROM_SURNAMES = ("方案", "金融", "石油", "白班", "许可", "任课", "周边", "程序", "顾问", "曾任", "黄金", "武术", "向")
+UP_TO_SURNAMES = ("双方", "对方", "基金", "资金", "历史", "责任", "工程", "课程", "担任")
+MODIFIERS = (*GENERAL, *FROM_SURNAMES, *UP_TO_SURNAMES)
+ROLES = ("主管", "经理", "主任", "总监", "工程师", "老师", "教授")
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("modifier", MODIFIERS)
+def test_a_post_is_nobody(modifier: str, role: str) -> None:
+    for text in (
+        f"须报告{modifier}{role}。",
+        f"{modifier}{role}",
+        f"由{modifier}{role}审批，",
+        f"人事部{modifier}{role}",
+    ):
+        found = [(entity.kind, entity.text) for entity in find_entities(text)]
+        assert found in ([], [("organisation", "人事部")]), text
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("请联系张伟经理。", "张伟"),
+        ("王芳主任审批。", "王芳"),
+        ("由李华总监签字", "李华"),
+        ("财务部陈立经理", "陈立"),
+        ("致电高敏老师，", "高敏"),
+        ("（任红教授）", "任红"),
+        ("院长方芳教授", "方芳"),
+        ("和金铭博士", "金铭"),
+        ("主任周敏，负责", "周敏"),
+        ("跟刘业经教授学习", "刘业经"),
+        ("找马经理。", "马"),
+    ],
+)
+def test_a_person_with_a_role_is_found_where_a_word_can_begin(text: str, name: str) -> None:
+    assert "".join(entity.text for entity in find_entities(text) if entity.kind == "person") == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "经理高兴。",
+        "教授武术，",
+        "老师任课。",
+        "主任许可；",
+        "哥斯达黎加总统",
+        "历史系主任",
+        "兼任波克夏的副主席",
+        "马会主席",
+    ],
+)
+def test_what_only_begins_or_ends_like_a_surname_names_nobody(text: str) -> None:
+    assert [entity for entity in find_entities(text) if entity.kind == "person"] == []
+
+
+def test_a_second_factor_is_no_quantity_among_the_entities() -> None:
+    assert [entity.key for entity in find_entities("Use a second factor within 3 days.")] == ["3 day"]
+
+
 def test_spelling_does_not_make_two_names() -> None:
     assert entity_key("Paris") == entity_key("paris") == entity_key("PARIS") == entity_key("“Paris”")
     assert entity_key("The Hague's") == entity_key("hague")

@@ -93,6 +93,52 @@ def test_quantities_have_comparable_values(text: str, keys: list[tuple[str, str,
     assert [quantity.key for quantity in find_quantities(text)] == keys
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A second factor is required.",
+        "Sign in with a second factor.",
+        "Ask for a second opinion.",
+        "a second, independent check",
+        "a second-level manager and a second-hand laptop",
+        "She read it a second time.",
+        "for a second straight season",
+        "Nobody gets a second one.",
+        "A second of these forms is signed.",
+        "After a second\nreview it ends.",
+        "A SECOND REVIEWER",
+        "within a second working day",
+        "the second factor, every second week, second to none, my second factors",
+        "Second, sign the form.",
+    ],
+)
+def test_second_before_what_there_is_another_of_is_no_span_of_time_and_no_number(text: str) -> None:
+    assert find_quantities(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("The page loads within a second.", "1"),
+        ("Wait a second, then try again.", "1"),
+        ("In a second, users see the page.", "1"),
+        ("It starts a second later.", "1"),
+        ("ten times a second", "1"),
+        ("a second or less", "1"),
+        ("a second of silence", "1"),
+        ("a second-long pause", "1"),
+        ("half a second delay", "0.5"),
+        ("a 30-second timeout", "30"),
+        ("30 second timeout", "30"),
+        ("two seconds", "2"),
+        ("one second", "1"),
+    ],
+)
+def test_second_as_a_span_of_time_is_one(text: str, seconds: str) -> None:
+    durations = [quantity.key for quantity in find_quantities(text) if quantity.kind == "duration"]
+    assert durations == [("duration", seconds, "s")]
+
+
 @given(
     st.one_of(
         st.text(),

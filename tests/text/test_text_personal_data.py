@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from offline_eval.text.personal_data import find_personal_data, mask_personal_data
@@ -90,7 +90,6 @@ def test_places_name_kinds_and_never_values() -> None:
     assert found[0]._fields == ("kind", "start", "end")
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from("0123456789- +.@aX元订电话卡\n１２ ()"), max_size=60))
 def test_masking_twice_changes_nothing_and_keeps_everything_else(text: str) -> None:
     masked, found = mask_personal_data(text)

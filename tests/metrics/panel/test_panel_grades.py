@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from offline_eval.core.evidence import Evidence, VerdictEvidence
@@ -161,7 +161,6 @@ def _mean(metric: TotalGrade, all_evidence: list[list[Evidence]]) -> tuple[float
     return (metric.low if found.value is None else found.value), found.n_failed
 
 
-@settings(deadline=None)
 @given(RESPONSES, st.booleans(), st.data())
 def test_replacing_any_verdict_by_a_failure_is_counted_and_never_raises_the_mean(
     responses: list[list[list[float | None]]], arbiters: bool, data: st.DataObject

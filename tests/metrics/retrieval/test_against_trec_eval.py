@@ -54,7 +54,7 @@ def evaluated(run: dict[str, dict[str, float]], qrels: Qrels, options: EvalOptio
     return evaluate_run(RetrievalRun(name="run", scores=run), qrels, metrics, options=options)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(run=RUN, qrels=QRELS)
 def test_trec_eval_mode_equals_pytrec_eval_query_by_query(run: dict[str, Any], qrels: Qrels) -> None:
     ours = evaluated(run, qrels, TREC_EVAL)
@@ -68,7 +68,7 @@ def test_trec_eval_mode_equals_pytrec_eval_query_by_query(run: dict[str, Any], q
         assert values(ours.scores[name]) == pytest.approx(expected, abs=1e-9), name
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(run=RUN, qrels=QRELS)
 def test_our_mode_equals_ir_measures_on_the_order_our_tie_rule_gives(run: dict[str, Any], qrels: Qrels) -> None:
     ours = evaluated(run, qrels, EvalOptions())

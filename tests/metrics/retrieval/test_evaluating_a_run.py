@@ -1,7 +1,7 @@
 """A run against qrels: what is missing, ignored, tied or failed stays visible."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from offline_eval.core.errors import DataError
@@ -66,7 +66,6 @@ def test_the_estimate_has_an_interval_around_its_value() -> None:
 GRADES = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3), min_size=1)
 
 
-@settings(deadline=None)
 @given(ranking=st.permutations("abcdefgh"), size=st.integers(0, 8), grades=GRADES, cutoff=st.integers(1, 12))
 def test_values_stay_in_range_and_ids_ranked_behind_the_cutoff_change_nothing(
     ranking: list[str], size: int, grades: dict[str, int], cutoff: int
@@ -80,7 +79,6 @@ def test_values_stay_in_range_and_ids_ranked_behind_the_cutoff_change_nothing(
             assert metric.of_ranking(ranking[: min(size, cutoff)], grades) == value
 
 
-@settings(deadline=None)
 @given(ranking=st.permutations("abcdefgh"), grades=GRADES, place=st.integers(0, 6))
 def test_moving_a_better_graded_id_up_never_lowers_a_metric(
     ranking: list[str], grades: dict[str, int], place: int
