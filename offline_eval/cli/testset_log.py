@@ -12,13 +12,17 @@ from offline_eval.cli.rows import FORMATS, RowFormat, print_rows
 @click.argument("cases", type=click.Path(path_type=Path))
 @click.option("--format", "format", type=click.Choice(FORMATS), default="table", show_default=True)
 def command(cases: Path, format: RowFormat) -> None:
-    """List the versions of CASES, oldest first; the changelog is checked from its first entry on."""
+    """List the versions of CASES, oldest first; the changelog is checked from its first entry on.
+
+    Also says which of them the file is, or how to get it back when it is gone.
+    """
     from offline_eval.core.errors import DataError
     from offline_eval.testset.changelog import Changelog
+    from offline_eval.testset.versions import no_version, standing
 
     changelog = Changelog(cases)
     if not changelog.versions:
-        raise DataError(f"{changelog.path}: there is no version yet; `offline-eval testset version {cases}` makes one")
+        raise DataError(no_version(cases, changelog))
     rows: list[dict[str, JsonValue]] = [
         {
             "version": changelog.label(version),
@@ -33,3 +37,4 @@ def command(cases: Path, format: RowFormat) -> None:
         for version in changelog.versions
     ]
     print_rows(rows, format)
+    click.echo(standing(cases, changelog), err=True)

@@ -1,4 +1,4 @@
-"""`offline-eval testset review`: a web page on this machine for accepting, editing and rejecting drafts."""
+"""`offline-eval testset review`: a web page on this machine for accepting, editing and rejecting drafts or cases."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 if TYPE_CHECKING:
-    from offline_eval.core.records import Passage
     from offline_eval.testset.draft import Draft
 
 
 @click.command(name="review")
-@click.argument("drafts", type=click.Path(path_type=Path))
+@click.argument("source", type=click.Path(path_type=Path), metavar="DRAFTS|CASES")
 @click.option("--reviewer", help="Who decides.  [default: the name you are logged in with]")
 @click.option(
     "--index",
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--language", type=click.Choice(["auto", "en", "zh"]), default="auto", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="[default: any free one]")
 def command(
-    drafts: Path,
+    source: Path,
     reviewer: str | None,
     index_folder: Path | None,
     corpus: Path | None,
@@ -34,24 +33,24 @@ def command(
 ) -> None:
     """Decide on DRAFTS (a file, or the folder that `testset generate` made) at a page on 127.0.0.1 until interrupted.
 
+    CASES, for example sampled ones, are opened as drafts, which are kept beside them: `real.drafts.jsonl`.
     Every decision is kept at once. Drafts that checks threw out come last and can be taken back.
     """
     from getpass import getuser
 
-    from offline_eval.core.errors import DataError
     from offline_eval.review.desk import check_name
     from offline_eval.review.draft_desk import DraftDesk, status_counts
     from offline_eval.review.draft_pages import draft_review_app
+    from offline_eval.review.draft_sources import SourceTexts
     from offline_eval.review.server import Session, listen, serve
-    from offline_eval.testset.draft_file import DraftFile
+    from offline_eval.testset.opened import open_for_review
 
-    person = check_name(reviewer if reviewer is not None else getuser())
-    file = DraftFile(drafts)
-    if not file.drafts:
-        raise DataError(f"{file.path}: holds no drafts; `offline-eval testset generate` writes some")
+    person = check_name(reviewer if reviewer is not None else getuser(), option="--reviewer")
+    file = open_for_review(source)
     beside = file.path.parent / "index"
     index = index_folder or (beside if corpus is None and beside.is_dir() else None)
-    desk = DraftDesk(file, person=person, passages=_passages(file.drafts, index, corpus))
+    texts = SourceTexts(file.drafts, index=index, corpus=corpus)
+    desk = DraftDesk(file, person=person, passages=texts, known=texts.known)
     listener = listen(port)
     session = Session(listener.getsockname()[1])
     app = draft_review_app(desk, session, language=_main_language(file.drafts) if language == "auto" else language)
@@ -66,22 +65,9 @@ def command(
     counts = status_counts(desk.drafts())
     click.echo(
         f"{counts['accepted']} accepted, {counts['rejected']} rejected, {counts['draft']} open; "
-        f"`offline-eval testset version {drafts} --out CASES --reason …` takes the accepted ones",
+        f"`offline-eval testset version {file.path} --out CASES --reason …` takes the accepted ones",
         err=True,
     )
-
-
-def _passages(drafts: "tuple[Draft, ...]", index: Path | None, corpus: Path | None) -> "dict[str, Passage]":
-    """The sources' texts alone, so that a large corpus is not held."""
-    from offline_eval.formats.corpus import read_corpus
-    from offline_eval.retrieval.passage_store import PassageStore
-
-    wanted = {id for draft in drafts for id in (*draft.sources, *draft.case.relevant_passages)}
-    found = {} if corpus is None else {p.id: p for p in read_corpus(corpus) if p.id in wanted}
-    if index is not None:
-        store = PassageStore(index)
-        found |= {id: store.get(id) for id in wanted if id in store.positions}
-    return found
 
 
 def _main_language(drafts: "tuple[Draft, ...]") -> Literal["en", "zh"]:

@@ -205,13 +205,16 @@ def last_queue(log: DecisionLog, *, run_id: str | None = None) -> Queue | None:
     return next((Queue.model_validate(row.body) for row in rows), None)
 
 
-def check_name(name: str) -> str:
+def check_name(name: str, *, option: str = "--rater") -> str:
     """A rater's name, without white space around it.
+
+    Args:
+        option: Where the name was given, for the message.
 
     Raises:
         UsageError: Empty, long, or with characters that cannot be seen.
     """
     stripped = name.strip()
     if not stripped or len(stripped) > _LONGEST_NAME or visible(stripped) != stripped:
-        raise UsageError(f"--rater {visible(name)!r}: give a name of 1 to {_LONGEST_NAME} printable characters")
+        raise UsageError(f"{option} {visible(name)!r}: give a name of 1 to {_LONGEST_NAME} printable characters")
     return stripped

@@ -4,19 +4,20 @@ Why the file itself and no log of its own: a version takes what the drafts file 
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import NamedTuple
-
-from pydantic import JsonValue
 
 from offline_eval.core.records import Passage
 from offline_eval.review.decision_log import utc_now
+from offline_eval.review.draft_fields import FieldFault, field_text, field_value, lines_of
 from offline_eval.testset.draft import Draft, Edit, EditedField, Review
 from offline_eval.testset.draft_file import DraftFile
 
 LONGEST_FIELD = 4000  # characters; a form's body has a limit of its own
-EDITED: tuple[EditedField, ...] = ("query", "reference", "key_points", "query_type", "difficulty")
-"""Fields that the page offers; of `key_points` each line is one."""
+EDITED: tuple[EditedField, ...] = (
+    "query", "reference", "key_points", "relevant_passages", "answerable", "query_type", "difficulty",
+)  # fmt: skip
+"""Fields that the page offers, each as the text `field_text` gives."""
 
 
 class SourceText(NamedTuple):
@@ -38,6 +39,7 @@ class DraftDesk:
     Args:
         drafts: Open drafts come first, then those that checks threw out, each in the file's order.
         passages: Texts of the sources, by id.
+        known: Ids that a passage may have; None where no index or corpus says so.
         clock: Gives a decision's time.
     """
 
@@ -47,11 +49,13 @@ class DraftDesk:
         *,
         person: str,
         passages: Mapping[str, Passage] | None = None,
+        known: Container[str] | None = None,
         clock: Callable[[], str] = utc_now,
     ) -> None:
         self.person = person
         self._file = drafts
-        self._passages = passages or {}
+        self._passages: Mapping[str, Passage] = {} if passages is None else passages
+        self._known = known
         self._clock = clock
         found = drafts.drafts
         thrown_out = [draft.id for draft in found if draft.decided_by == "check"]
@@ -75,9 +79,11 @@ class DraftDesk:
             fields: Field of `EDITED` to its text; a missing one stays as it was.
 
         Raises:
+            FieldFault: A field that cannot be read, or names a passage that is not known.
             DataError: The edits make no valid case.
         """
         edits = tuple(edits_of(draft, fields))
+        self._check_passages(edits)
         return self._decide(draft, Review(reviewer=self.person, decision="accepted", edits=edits, at=self._clock()))
 
     def reject(self, draft: Draft, reason: str) -> Draft:
@@ -85,6 +91,14 @@ class DraftDesk:
         return self._decide(
             draft, Review(reviewer=self.person, decision="rejected", reason=reason.strip(), at=self._clock())
         )
+
+    def _check_passages(self, edits: Sequence[Edit]) -> None:
+        for edit in edits:
+            if edit.field != "relevant_passages" or self._known is None or not isinstance(edit.after, dict):
+                continue
+            missing = [id for id in edit.after if id not in self._known]
+            if missing:
+                raise FieldFault("unknown_passages", ids=", ".join(missing))
 
     def _decide(self, draft: Draft, review: Review) -> Draft:
         return self._file.review(draft.id, review)
@@ -102,26 +116,22 @@ def status_counts(drafts: Sequence[Draft]) -> dict[str, int]:
     return {status: counts[status] for status in ("draft", "accepted", "rejected")}
 
 
-def field_text(draft: Draft, field: EditedField) -> str:
-    """A field as it stands in the form."""
-    value = getattr(draft.case, field)
-    return "\n".join(value) if field == "key_points" else value or ""
-
-
 def edits_of(draft: Draft, fields: Mapping[str, str]) -> list[Edit]:
-    """The fields of a form that say something else than the draft; white space at the ends and line ends aside."""
+    """The fields of a form that say something else than the draft; white space at the ends and line ends aside.
+
+    Raises:
+        FieldFault: A field that cannot be read.
+    """
     found = []
     for field in EDITED:
-        if field not in fields:
+        if field not in fields or not is_changed(draft, field, fields[field]):
             continue
-        text = fields[field].replace("\r\n", "\n")
-        if _lines(text) == _lines(field_text(draft, field)):
-            continue
-        before: JsonValue = draft.case.model_dump(mode="json")[field]
-        after: JsonValue = [*_lines(text)] if field == "key_points" else text.strip() or None
-        found.append(Edit(field=field, before=before, after=after))
+        before, after = draft.case.model_dump(mode="json")[field], field_value(field, fields[field])
+        if before != after:
+            found.append(Edit(field=field, before=before, after=after))
     return found
 
 
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.strip().split("\n") if line.strip()]
+def is_changed(draft: Draft, field: EditedField, text: str) -> bool:
+    """Whether a form's text says something else than the draft's field."""
+    return lines_of(text) != lines_of(field_text(draft, field))

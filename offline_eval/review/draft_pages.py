@@ -10,7 +10,8 @@ from starlette.types import ASGIApp
 
 from offline_eval.core.errors import DataError
 from offline_eval.report.numbers import three
-from offline_eval.review.draft_desk import EDITED, LONGEST_FIELD, DraftDesk, field_text, next_open, status_counts
+from offline_eval.review.draft_desk import EDITED, LONGEST_FIELD, DraftDesk, is_changed, next_open, status_counts
+from offline_eval.review.draft_fields import FieldFault, field_text
 from offline_eval.review.draft_words import DRAFT_WORDS
 from offline_eval.review.pages import EXCERPT, environment
 from offline_eval.review.server import Session, build_app, read_form
@@ -80,13 +81,17 @@ class DraftPages:
 
     async def _accept(self, request: Request) -> Response:
         form = await read_form(request, self._session)
-        for field in EDITED:
-            self._check_length(field, form.get(field, ""))
         if "query" in form and not form["query"].strip():
             raise HTTPException(400, self._words("no_question"))
         drafts = self._desk.drafts()
         place = self._place(request, drafts)
-        self._desk.accept(drafts[place], form)
+        for field in EDITED:
+            if field in form and is_changed(drafts[place], field, form[field]):
+                self._check_length(field, form[field])
+        try:
+            self._desk.accept(drafts[place], form)
+        except FieldFault as fault:
+            raise HTTPException(400, self._words(fault.word, **fault.values)) from None
         return self._onward(place, "saved_accepted")
 
     async def _reject(self, request: Request) -> Response:

@@ -5,8 +5,9 @@ Why whole changes and not only hashes: any version can be made again out of the 
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field, ValidationError
 
@@ -20,6 +21,18 @@ SUFFIX = ".changelog.jsonl"
 _GENESIS = "0" * 64
 
 
+class FromDrafts(Record):
+    """What a file of drafts did in a version.
+
+    Attributes:
+        gave: Ids of the cases that stand in the version as their drafts gave them.
+        withdrew: Ids of the cases that left because a person rejected their drafts.
+    """
+
+    gave: tuple[str, ...] = ()
+    withdrew: tuple[str, ...] = ()
+
+
 class Version(Record):
     """One version of a test set.
 
@@ -31,6 +44,7 @@ class Version(Record):
         cases_hash: Of all cases, as runs carry it; independent of their order.
         unreviewed: How many added or changed cases no person has accepted; None where the source does not say.
         diff: Against the version before.
+        drafts: None where the version was made of cases alone, or by a program that did not write it down.
         previous: Hash of the entry before; 64 zeros for the first.
     """
 
@@ -42,12 +56,17 @@ class Version(Record):
     n_cases: int = Field(ge=0)
     unreviewed: int | None = None
     diff: CaseSetDiff
+    drafts: FromDrafts | None = None
     previous: str
 
     @property
     def hash(self) -> str:
         """Hash of the whole entry; covers those before it as well."""
-        return digest("TestSetVersion", self.model_dump(mode="json"))
+        return digest("TestSetVersion", self.as_entry())
+
+    def as_entry(self) -> dict[str, Any]:
+        """The entry as it is written and hashed; without `drafts` where it says nothing, as older entries are."""
+        return self.model_dump(mode="json", exclude={"drafts"} if self.drafts is None else None)
 
 
 class Changelog:
@@ -99,13 +118,40 @@ class Changelog:
         reason: str,
         author: str | None = None,
         at: str | None = None,
-        unreviewed: int | None = None,
+        unreviewed: Collection[str] | None = None,
+        drafts: FromDrafts | None = None,
     ) -> Version:
         """Write a new version down, on disk before this returns.
+
+        Args:
+            unreviewed: As for `prepare`.
 
         Raises:
             UsageError: No reason, or nothing changed.
             DataError: No cases, or the file cannot be written.
+        """
+        version = self.prepare(cases, reason=reason, author=author, at=at, unreviewed=unreviewed, drafts=drafts)
+        self.append(version)
+        return version
+
+    def prepare(
+        self,
+        cases: Sequence[Case],
+        *,
+        reason: str,
+        author: str | None = None,
+        at: str | None = None,
+        unreviewed: Collection[str] | None = None,
+        drafts: FromDrafts | None = None,
+    ) -> Version:
+        """The next version, not written yet: its cases can be put on disk first.
+
+        Args:
+            unreviewed: Ids of cases that no person accepted; those that are added or changed are counted.
+
+        Raises:
+            UsageError: No reason, or nothing changed.
+            DataError: No cases.
         """
         if not reason.strip():
             raise UsageError("a version needs a reason; say what changed and why with --reason")
@@ -114,25 +160,39 @@ class Changelog:
         diff = diff_cases(self.last_cases(), cases)
         if not diff:
             raise UsageError(f"{self.path}: nothing changed since version {len(self.versions)}; no version was made")
-        version = Version(
+        touched = {case.id for case in diff.added} | {change.id for change in diff.changed}
+        return Version(
             number=len(self.versions) + 1,
             reason=reason.strip(),
             author=author,
             at=at,
             cases_hash=case_set_hash(cases),
             n_cases=len(cases),
-            unreviewed=unreviewed,
+            unreviewed=None if unreviewed is None else len(touched & set(unreviewed)),
             diff=diff,
+            drafts=drafts,
             previous=self.versions[-1].hash if self.versions else _GENESIS,
         )
+
+    def append(self, version: Version) -> None:
+        """Write a prepared version down, on disk before this returns.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
         _append(self.path, version)
         self.versions = (*self.versions, version)
-        return version
+
+
+def set_name(cases_path: Path) -> str:
+    """A test set's name: that of its file without the last suffix, `s.zh` for `s.zh.jsonl`; `.gz` only packs it."""
+    packed = cases_path.suffix == ".gz"
+    return (cases_path.with_suffix("") if packed else cases_path).stem
 
 
 def changelog_path(cases_path: Path) -> Path:
     """Where the versions of a file of cases are kept: beside it, `cases.changelog.jsonl` for `cases.jsonl`."""
-    return cases_path.with_name(f"{cases_path.name.split('.', 1)[0]}{SUFFIX}")
+    return cases_path.with_name(f"{set_name(cases_path)}{SUFFIX}")
 
 
 def version_label(cases_path: Path, cases: Sequence[Case]) -> tuple[str | None, str | None]:
@@ -185,7 +245,7 @@ def _append(path: Path, version: Version) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8", newline="\n") as stream:
-            stream.write(json.dumps(version.model_dump(mode="json"), ensure_ascii=False) + "\n")
+            stream.write(json.dumps(version.as_entry(), ensure_ascii=False) + "\n")
             stream.flush()
             os.fsync(stream.fileno())
     except OSError as error:

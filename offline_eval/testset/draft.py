@@ -14,6 +14,9 @@ QUESTION_TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
 
 Status = Literal["draft", "accepted", "rejected"]
 Outcome = Literal["passed", "rejected", "not_checked"]
+UNREVIEWED = "unreviewed"
+"""Tag of a case that no person has read."""
+
 EditedField = Literal["query", "reference", "key_points", "query_type", "difficulty", "relevant_passages", "answerable"]
 
 
@@ -145,10 +148,14 @@ class Draft(Record):
     def reviewed(self, review: Review) -> "Draft":
         """The draft after a person's decision, with its edits made; the latest decision counts.
 
+        What a person accepts has been read: the tag that says otherwise goes.
+
         Raises:
             pydantic.ValidationError: An edit that makes no valid case.
         """
-        changed = {edit.field: edit.after for edit in review.edits}
+        changed: dict[str, JsonValue] = {edit.field: edit.after for edit in review.edits}
+        if review.decision == "accepted" and UNREVIEWED in self.case.tags:
+            changed["tags"] = [tag for tag in self.case.tags if tag != UNREVIEWED]
         case = Case.model_validate({**self.case.model_dump(mode="json"), **changed}) if changed else self.case
         return self.model_copy(
             update={
@@ -162,10 +169,9 @@ class Draft(Record):
 
     def accepted_unreviewed(self) -> "Draft":
         """The draft taken as it is; the case's tags say that nobody read it."""
-        tags = tuple(dict.fromkeys((*self.case.tags, "unreviewed")))
         return self.model_copy(
             update={
-                "case": self.case.model_copy(update={"tags": tags}),
+                "case": as_unreviewed(self.case),
                 "status": "accepted",
                 "status_reason": "unreviewed",
                 "decided_by": "unreviewed",
@@ -175,3 +181,8 @@ class Draft(Record):
     def rejected(self, reason: str) -> "Draft":
         """The draft after a check threw it out."""
         return self.model_copy(update={"status": "rejected", "status_reason": reason, "decided_by": "check"})
+
+
+def as_unreviewed(case: Case) -> Case:
+    """The case with the tag that nobody read it."""
+    return case.model_copy(update={"tags": tuple(dict.fromkeys((*case.tags, UNREVIEWED)))})

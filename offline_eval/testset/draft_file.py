@@ -18,6 +18,9 @@ from offline_eval.core.records import Case, Record
 from offline_eval.testset.draft import Draft, Review
 
 DRAFTS_NAME = "drafts.jsonl"
+DRAFTS_SUFFIX = f".{DRAFTS_NAME}"  # `real.drafts.jsonl`
+_KINDS = ("header", "batch", "review", "acceptance")
+_MOST_COLUMNS = 8  # of a foreign file that a message names
 
 
 class Header(Record):
@@ -80,6 +83,8 @@ class DraftFile:
         self.header: Header | None = None
         self._batches: dict[str, Batch] = {}
         self._drafts: dict[str, Draft] = {}
+        self._forms: dict[str, list[Case]] = {}
+        self._made: dict[str, list[Case]] = {}
         for line in _read(self.path):
             self._take(line)
 
@@ -92,6 +97,15 @@ class DraftFile:
     def accepted(self) -> tuple[Case, ...]:
         """The cases of accepted drafts: what may enter a version."""
         return tuple(draft.case for draft in self.drafts if draft.status == "accepted")
+
+    def forms_of(self, draft_id: str) -> tuple[Case, ...]:
+        """Every form a draft's case has had, oldest first; none for an unknown draft."""
+        return tuple(self._forms.get(draft_id, ()))
+
+    def made_again(self, draft_id: str) -> Case | None:
+        """The case a draft was last made of, where a later batch holds it again; None where one batch alone does."""
+        made = self._made.get(draft_id, [])
+        return made[-1] if len(made) > 1 else None
 
     def begin(self, header: Header) -> None:
         """Write the header of a new file, or make sure an older one has the same.
@@ -161,12 +175,19 @@ class DraftFile:
             self.header = line
         elif isinstance(line, Batch):
             self._batches[line.name] = line
-            self._drafts |= {draft.id: draft for draft in line.drafts}
+            self._keep(line.drafts)
+            for draft in line.drafts:
+                self._made.setdefault(draft.id, []).append(draft.case)
         elif isinstance(line, Acceptance):
             known = [self._drafts[draft_id] for draft_id in line.draft_ids if draft_id in self._drafts]
-            self._drafts |= {draft.id: draft.accepted_unreviewed() for draft in known}
+            self._keep([draft.accepted_unreviewed() for draft in known])
         elif line.draft_id in self._drafts:
-            self._drafts[line.draft_id] = self._drafts[line.draft_id].reviewed(line.review)
+            self._keep([self._drafts[line.draft_id].reviewed(line.review)])
+
+    def _keep(self, drafts: Sequence[Draft]) -> None:
+        for draft in drafts:
+            self._drafts[draft.id] = draft
+            self._forms.setdefault(draft.id, []).append(draft.case)
 
     def _append(self, line: Line) -> None:
         data = {"kind": line.kind, **line.model_dump(mode="json", exclude_defaults=True)}
@@ -182,9 +203,37 @@ class DraftFile:
         self._take(line)
 
 
+def holds_drafts(path: Path) -> bool:
+    """Whether a path is a drafts file, or a folder with `drafts.jsonl`.
+
+    The first line decides; where it is none, as in a file that is still empty, the name does.
+    """
+    if path.is_dir():
+        return (path / DRAFTS_NAME).is_file()
+    named = path.name == DRAFTS_NAME or path.name.endswith(DRAFTS_SUFFIX)
+    if not path.is_file():
+        return named
+    row = _first_row(path)
+    return named if row is None else row.get("kind") in _KINDS and "query" not in row
+
+
+def _first_row(path: Path) -> dict[str, JsonValue] | None:
+    with path.open("rb") as stream:
+        try:
+            row = json.loads(stream.readline())
+        except ValueError:
+            return None
+    return row if isinstance(row, dict) else None
+
+
 def _read(path: Path) -> list[Line]:
     if not path.is_file():
         return []
+    if (row := _first_row(path)) is not None and not holds_drafts(path):
+        columns = ", ".join([*row][:_MOST_COLUMNS]) or "nothing"
+        raise DataError(
+            f"{path}: no file of drafts (its first line has {columns}); `offline-eval testset review CASES` makes one"
+        )
     found: list[Line] = []
     problems: list[str] = []
     *lines, _ = path.read_bytes().split(b"\n")  # what follows the last line end was torn by a crash

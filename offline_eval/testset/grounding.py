@@ -4,6 +4,7 @@ All drafts of a batch share one call an encoder, as in the checks of a run, whos
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from offline_eval.checks._support import Pair, Relation, support_of, unspoken_language
@@ -25,12 +26,14 @@ class Encoders(NamedTuple):
         answerability: Does a passage answer a question; None the same.
         search: Finds passages of the whole corpus.
         find: Passage id to passage.
+        twins: Passage id to the other passages of the corpus with the same text, which are expected where it is.
     """
 
     nli: PairScorer | None
     answerability: PairScorer | None
     search: Retriever
     find: FindPassage
+    twins: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class Shown(NamedTuple):
@@ -38,12 +41,14 @@ class Shown(NamedTuple):
 
     Attributes:
         expected: The passages it expects; the ones it was written from when it expects none.
-        others: What the corpus finds for its question beside them, best first.
+        others: What the corpus finds for its question beside them and their twins, best first.
+        twins: Passages with an expected one's text, each with that one's id.
     """
 
     draft: Draft
     expected: tuple[Passage, ...]
     others: tuple[Passage, ...]
+    twins: tuple[tuple[Passage, str], ...] = ()
 
     @property
     def together(self) -> str:
@@ -77,12 +82,18 @@ class Cells(NamedTuple):
 
 def show(drafts: Sequence[Draft], encoders: Encoders, thresholds: Thresholds) -> list[Shown]:
     """Look up the passages each draft is held against."""
-    hits = encoders.search.search([draft.case.query for draft in drafts], k=thresholds.search_depth + 2)
+    expected = [
+        tuple(name for name, grade in draft.case.relevant_passages.items() if grade > 1) or draft.sources
+        for draft in drafts
+    ]
+    twins = [{twin: name for name in names for twin in encoders.twins.get(name, ())} for names in expected]
+    most = max((len(names) + len(same) for names, same in zip(expected, twins, strict=True)), default=0)
+    hits = encoders.search.search([draft.case.query for draft in drafts], k=thresholds.search_depth + most)
     shown = []
-    for draft, found in zip(drafts, hits, strict=True):
-        expected_ids = [name for name, grade in draft.case.relevant_passages.items() if grade > 1] or draft.sources
-        others = [hit.passage_id for hit in found if hit.passage_id not in expected_ids][: thresholds.search_depth]
-        shown.append(Shown(draft, _passages(expected_ids, encoders.find), _passages(others, encoders.find)))
+    for draft, names, same, found in zip(drafts, expected, twins, hits, strict=True):
+        others = [hit.passage_id for hit in found if hit.passage_id not in (*names, *same)][: thresholds.search_depth]
+        copies = tuple((passage, same[passage.id]) for passage in _passages(list(same), encoders.find))
+        shown.append(Shown(draft, _passages(names, encoders.find), _passages(others, encoders.find), copies))
     return shown
 
 
@@ -95,8 +106,8 @@ def grounding_checks(
         drafts: Those that passed the surface checks.
 
     Returns:
-        Each draft, with the further passages that bear on it as grade 1, and what the checks said, up to the first that
-        throws it out.
+        Each draft, with the further passages that bear on it as grade 1 and those with an expected one's text as that
+        one, and what the checks said, up to the first that throws it out.
     """
     shown = show(drafts, encoders, thresholds)
     support = _ask(shown, encoders.nli, "entails")
@@ -108,14 +119,43 @@ def grounding_checks(
             found.append(result)
             if result.outcome == "rejected":
                 break
-        graded = item.draft if found[-1].outcome == "rejected" else _graded(item, support, thresholds)
+        graded = (
+            item.draft if found[-1].outcome == "rejected" else _with_twins(_graded(item, support, thresholds), item)
+        )
         results.append((graded, found))
     return results
 
 
+def entailed_distractors(drafts: Sequence[Draft], encoders: Encoders, thresholds: Thresholds) -> list[CheckResult]:
+    """Whether what each wrong answer says follows from the draft's passages together, so that it is a right one.
+
+    Args:
+        drafts: With a distractor.
+    """
+    check, limit, results = "distractor_entailed", thresholds.supported_from, []
+    pairs = {
+        draft.id: (_JOIN.join(p.text for p in _passages(draft.sources, encoders.find)), draft.distractor or "")
+        for draft in drafts
+    }
+    cells = _cells({name: [pair] for name, pair in pairs.items()}, encoders.nli, "entails")
+    for name, pair in pairs.items():
+        if name in cells.refused:
+            results.append(unknown(check, cells.refused[name]))
+            continue
+        value = cells.value(*pair)
+        if value >= limit:
+            results.append(refused(check, "entailed", "it follows from the passages", value=value, threshold=limit))
+        else:
+            results.append(passed(check, value=value, threshold=limit))
+    return results
+
+
 def _ask(shown: Sequence[Shown], engine: PairScorer | None, relation: Relation) -> Cells:
+    return _cells({item.draft.id: _pairs(item, relation) for item in shown}, engine, relation)
+
+
+def _cells(wanted: Mapping[str, Sequence[Pair]], engine: PairScorer | None, relation: Relation) -> Cells:
     """Every pair of every draft at once; drafts in a language the encoder was not made for are left out."""
-    wanted = {item.draft.id: _pairs(item, relation) for item in shown}
     if engine is None:
         return Cells({}, dict.fromkeys(wanted, "no_engine"))
     spoken = {name: unspoken_language(pairs, engine, relation=relation) for name, pairs in wanted.items()}
@@ -191,8 +231,8 @@ def _grounded(item: Shown, support: Cells, encoders: Encoders, thresholds: Thres
 
 def _holder(item: Shown, points: Sequence[str], encoders: Encoders, thresholds: Thresholds) -> str | None:
     """A passage of the rest of the corpus from which all these points surely follow."""
-    expected = {passage.id for passage in item.expected}
-    hits = encoders.search.search([*points, item.draft.case.query], k=thresholds.search_depth)
+    expected = {passage.id for passage in (*item.expected, *(twin for twin, _ in item.twins))}
+    hits = encoders.search.search([*points, item.draft.case.query], k=thresholds.search_depth + len(item.twins))
     names = [name for name in dict.fromkeys(hit.passage_id for found in hits for hit in found) if name not in expected]
     passages = _passages(names, encoders.find)
     cells = support_of(((p.text, point) for p in passages for point in points), encoders.nli)
@@ -273,6 +313,22 @@ def _graded(item: Shown, support: Cells, thresholds: Thresholds) -> Draft:
         return draft
     case = draft.case.model_copy(update={"relevant_passages": {**helpful, **draft.case.relevant_passages}})
     return draft.model_copy(update={"case": case})
+
+
+def _with_twins(draft: Draft, item: Shown) -> Draft:
+    """The draft that expects every copy of what it expects, with the same grade."""
+    case, origins = draft.case, {passage.id: passage for passage in item.expected}
+    passages, documents = dict(case.relevant_passages), dict(case.relevant_documents)
+    for twin, name in item.twins:
+        if name in case.relevant_passages:
+            passages[twin.id] = case.relevant_passages[name]
+        grade = case.relevant_documents.get(origins[name].doc_id or "") if name in origins else None
+        if twin.doc_id and grade is not None:
+            documents[twin.doc_id] = max(grade, documents.get(twin.doc_id, grade))
+    if passages == case.relevant_passages and documents == case.relevant_documents:
+        return draft
+    update = {"relevant_passages": passages, "relevant_documents": documents}
+    return draft.model_copy(update={"case": case.model_copy(update=update)})
 
 
 def _passages(names: Sequence[str], find: FindPassage) -> tuple[Passage, ...]:

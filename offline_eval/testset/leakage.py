@@ -4,13 +4,14 @@ Why: a question that stands in the index, best with its answer beside it, tests 
 in the training data tests memory.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from pydantic import Field
 
 from offline_eval.core.protocols import ProgressCallback
 from offline_eval.core.records import Case, Passage, Record
+from offline_eval.testset.expected import document_of, is_own_source
 from offline_eval.testset.questions import LEAST_LIKENESS, Questions, is_question, is_whole_question, questions_in
 from offline_eval.testset.shared_runs import RUN, Shared, SharedRuns, spoken_length, units
 from offline_eval.text.normalize import normalize_for_quote
@@ -29,16 +30,16 @@ class Leak(Record):
 
     Attributes:
         kind: `question`, `pair` (question and answer together) or `answer` in the corpus; `example`; `training`.
-        method: `run` of the same words, `words` in another order, or `embedding`.
+        method: `run` of the same words, `words` in another order, `letters` where words are misspelt, or `embedding`.
         field: Of the case.
         where: The passage's id, or file and line.
-        likeness: By the method: share of the text, overlap of words, or cosine.
+        likeness: By the method: share of the text, overlap of words, of runs of letters, or cosine.
         text: The case's, cut for the report.
         found: What it is like, cut for the report.
     """
 
     kind: Kind
-    method: Literal["run", "words", "embedding"]
+    method: Literal["run", "words", "letters", "embedding"]
     case: str
     field: Literal["query", "reference", "variants"]
     where: str
@@ -54,6 +55,7 @@ class Limits(Record):
         run: Words, in Chinese characters, of a run.
         share: Of a text that stands in shared runs.
         words: Overlap of two questions' words.
+        letters: Likeness of two questions' runs of letters, where their words differ by slips of spelling alone.
         embedding: Cosine of two questions.
         answer_embedding: Cosine of two answers.
     """
@@ -61,6 +63,7 @@ class Limits(Record):
     run: int = Field(default=RUN, ge=8)
     share: float = Field(default=LEAST_SHARE, gt=0, le=1)
     words: float = Field(default=LEAST_LIKENESS, gt=0, le=1)
+    letters: float = Field(default=0.4, gt=0, le=1)
     embedding: float = Field(default=0.9, gt=0, le=1)
     answer_embedding: float = Field(default=0.95, gt=0, le=1)
 
@@ -83,11 +86,15 @@ class CorpusLeaks(NamedTuple):
         leaks: In the order of passages, then cases.
         n_passages: How many were read.
         answers_unchecked: Cases whose long answer names no source, so that finding it says nothing.
+        answers_short: Cases whose answer is too short to be looked for by itself.
+        questions_short: Wordings too short for runs of words, which are compared as whole questions alone.
     """
 
     leaks: list[Leak]
     n_passages: int
     answers_unchecked: int
+    answers_short: int = 0
+    questions_short: int = 0
 
 
 def corpus_leaks(
@@ -113,7 +120,8 @@ def corpus_leaks(
         search.look(passage)
         if progress is not None and number % _TOLD_EVERY == 0:
             progress(number, 0)
-    return CorpusLeaks(search.leaks(), number, search.answers_unchecked)
+    short = sum(_has_short_answer(case, limits.run) for case in cases)
+    return CorpusLeaks(search.leaks(), number, search.answers_unchecked, short, search.questions_short)
 
 
 def wordings(cases: Sequence[Case]) -> dict[str, Asked]:
@@ -141,20 +149,22 @@ class _CorpusSearch:
         long = {key: text for key, text in texts.items() if len(units(text)) >= limits.run or is_question(text)}
         self._questions = Questions(texts, least=limits.words)
         with_sources = {str(n): case for n, case in enumerate(cases) if has_long_answer(case, limits.run)}
-        self._answered = {key: case for key, case in with_sources.items() if _sources(case)}
+        self._answered = {
+            key: case for key, case in with_sources.items() if case.relevant_passages or case.relevant_documents
+        }
         self.answers_unchecked = len(with_sources) - len(self._answered)
         answers = {f"{_ANSWER}{key}": case.reference or "" for key, case in self._answered.items()}
         self._runs = SharedRuns({**long, **answers}, run=limits.run)
+        self.questions_short = len(texts) + len(answers) - len(self._runs)
         self._expected = {id for case in cases for id in case.relevant_passages}
         self._document_of: dict[str, str] = {}
         self._leaks: list[Leak] = []
-        self._answers: list[tuple[Case, str, Leak]] = []
+        self._answers: list[tuple[Case, Passage, Leak]] = []
 
     def look(self, passage: Passage) -> None:
         """Take one passage in."""
-        document = passage.doc_id or passage.id.split("#", 1)[0]
         if passage.id in self._expected:
-            self._document_of[passage.id] = document
+            self._document_of[passage.id] = document_of(passage)
         text = f"{passage.title}\n{passage.text}" if passage.title else passage.text
         shared = self._runs.search(text)
         asked = self._asked_in(passage, text, [item for item in shared if not item.key.startswith(_ANSWER)])
@@ -164,7 +174,8 @@ class _CorpusSearch:
             if case is None or case.id in asked or passage.id in case.relevant_passages:
                 continue
             if item.share >= self._limits.share:
-                self._answers.append((case, document, _answer_leak(case, passage, item.share)))
+                place = passage.model_copy(update={"text": ""})  # texts are not kept
+                self._answers.append((case, place, _answer_leak(case, passage, item.share)))
 
     def _asked_in(self, passage: Passage, text: str, shared: Sequence[Shared]) -> dict[str, Leak]:
         """Case id to its question's leak in a passage: the likest, by runs or by words."""
@@ -179,13 +190,8 @@ class _CorpusSearch:
 
     def leaks(self) -> list[Leak]:
         """Everything found; answers in a document that holds an expected passage are left out as its own."""
-        own = {
-            case.id: {self._document_of.get(id, id) for id in case.relevant_passages} for case, _, _ in self._answers
-        }
         return self._leaks + [
-            leak
-            for case, document, leak in self._answers
-            if document not in own[case.id] and not {document, leak.where} & set(case.relevant_documents)
+            leak for case, passage, leak in self._answers if not is_own_source(passage, case, self._document_of)
         ]
 
     def _leak(
@@ -227,5 +233,5 @@ def has_long_answer(case: Case, run: int) -> bool:
     return case.answerable is not False and case.reference is not None and spoken_length(case.reference) >= run
 
 
-def _sources(case: Case) -> Mapping[str, int]:
-    return {**case.relevant_passages, **case.relevant_documents}
+def _has_short_answer(case: Case, run: int) -> bool:
+    return case.answerable is not False and bool(case.reference) and not has_long_answer(case, run)

@@ -9,6 +9,8 @@ from offline_eval.formats.problems import Problems, refuse
 from offline_eval.formats.rows import read_rows
 from offline_eval.judge.rubric import RUBRIC_LANGUAGES, load_rubric, rubric_names
 from offline_eval.testset.leakage import DEFAULT_LIMITS, Leak, Limits, cut, wordings
+from offline_eval.testset.misspelt import Misspelt
+from offline_eval.testset.prompts import Prompts, WorkedExample, load_prompts
 from offline_eval.testset.questions import Questions, is_whole_question
 from offline_eval.testset.shared_runs import SharedRuns
 
@@ -23,6 +25,10 @@ _ANSWER_COLUMNS = (
     "ground_truth",
     "expected_output",
 )
+
+
+_EXAMPLE_FIELDS = (("question", True), ("paraphrase", True), ("colloquial", True), ("lengthened", True),
+                   ("reference", False))  # fmt: skip
 
 
 class Other(NamedTuple):
@@ -54,6 +60,22 @@ def rubric_examples() -> list[Other]:
     return list(found.values())
 
 
+def prompt_examples() -> list[Other]:
+    """The questions and answers that a writer of questions is shown as worked examples, in every language."""
+    found: dict[tuple[str, bool], Other] = {}
+    for prompts in (load_prompts("en"), load_prompts("zh")):
+        for name, example in _worked(prompts):
+            for field, is_question in _EXAMPLE_FIELDS:
+                for text in filter(None, (example.shown.get(field), example.output.get(field))):
+                    found.setdefault((text, is_question), Other(f"prompt {prompts.id}, {name}", text, is_question))
+    return list(found.values())
+
+
+def _worked(prompts: Prompts) -> Iterator[tuple[str, WorkedExample]]:
+    yield from ((kind, step.example) for kind, step in prompts.types.items())
+    yield from ((name, step.example) for name, step in prompts.steps.items())
+
+
 def texts_of(source: Path) -> list[Other]:
     """The questions and answers of any table: labels, examples, another test set.
 
@@ -81,18 +103,15 @@ def leaks_elsewhere(
     limits: Limits = DEFAULT_LIMITS,
     tell: Callable[[int, int], None] | None = None,
 ) -> list[Leak]:
-    """Compare every question with every question of the others, and long answers with answers.
+    """Compare every question with every question of the others, misspelt ones too, and long answers with answers.
 
     Returns:
         One leak a case and place, the likest; in the order of the others.
     """
-    asked = wordings(cases)
-    questions = Questions({key: item.text for key, item in asked.items()}, least=limits.words)
-    question_runs = SharedRuns({key: item.text for key, item in asked.items()}, run=limits.run)
-    answers = SharedRuns({str(n): case.reference or "" for n, case in enumerate(cases)}, run=limits.run)
+    compare = _Comparison(cases, kind, limits)
     found: dict[tuple[str, str], Leak] = {}
     for number, other in enumerate(others, start=1):
-        for leak in _compared(other, cases, kind, limits, asked, questions, question_runs, answers):
+        for leak in compare.with_question(other) if other.is_question else compare.with_answer(other):
             known = found.get((leak.case, leak.where))
             if known is None or leak.likeness > known.likeness:
                 found[leak.case, leak.where] = leak
@@ -101,37 +120,47 @@ def leaks_elsewhere(
     return list(found.values())
 
 
-def _compared(
-    other: Other,
-    cases: Sequence[Case],
-    kind: Literal["example", "training"],
-    limits: Limits,
-    asked: dict[str, Any],
-    questions: Questions,
-    question_runs: SharedRuns,
-    answers: SharedRuns,
-) -> Iterator[Leak]:
-    if not other.is_question:
-        for shared in answers.search(other.text):
-            if shared.share >= limits.share:
-                case = cases[int(shared.key)]
+class _Comparison:
+    """Everything that other texts are compared with."""
+
+    def __init__(self, cases: Sequence[Case], kind: Literal["example", "training"], limits: Limits) -> None:
+        self._cases = cases
+        self._kind = kind
+        self._limits = limits
+        self._asked = wordings(cases)
+        texts = {key: item.text for key, item in self._asked.items()}
+        self._words = Questions(texts, least=limits.words)
+        self._letters = Misspelt(texts, least=limits.letters)
+        self._runs = SharedRuns(texts, run=limits.run)
+        self._answers = SharedRuns({str(n): case.reference or "" for n, case in enumerate(cases)}, run=limits.run)
+
+    def with_answer(self, other: Other) -> Iterator[Leak]:
+        """Long answers that stand in it."""
+        for shared in self._answers.search(other.text):
+            if shared.share >= self._limits.share:
+                case = self._cases[int(shared.key)]
                 yield Leak(
-                    kind=kind, method="run", case=case.id, field="reference", where=other.where,
+                    kind=self._kind, method="run", case=case.id, field="reference", where=other.where,
                     likeness=shared.share, text=cut(case.reference or ""), found=cut(other.text),
                 )  # fmt: skip
-        return
-    alike = [("words", item.key, item.likeness) for item in questions.alike(other.text)]
-    alike += [
-        ("run", item.key, item.share)
-        for item in question_runs.search(other.text)
-        if is_whole_question(item, least=limits.share)
-    ]
-    for method, key, likeness in alike:
-        item = asked[key]
-        yield Leak(
-            kind=kind, method=method, case=item.case.id, field=item.field, where=other.where,
-            likeness=min(1.0, likeness), text=cut(item.text), found=cut(other.text),
-        )  # fmt: skip
+
+    def with_question(self, other: Other) -> Iterator[Leak]:
+        """Questions that it asks, in other words' order or misspelt too."""
+        alike: list[tuple[Literal["run", "words", "letters"], str, float]] = [
+            *(("words", item.key, item.likeness) for item in self._words.alike(other.text)),
+            *(("letters", item.key, item.likeness) for item in self._letters.alike(other.text)),
+            *(
+                ("run", item.key, item.share)
+                for item in self._runs.search(other.text)
+                if is_whole_question(item, least=self._limits.share)
+            ),
+        ]
+        for method, key, likeness in alike:
+            item = self._asked[key]
+            yield Leak(
+                kind=self._kind, method=method, case=item.case.id, field=item.field, where=other.where,
+                likeness=min(1.0, likeness), text=cut(item.text), found=cut(other.text),
+            )  # fmt: skip
 
 
 def _texts(values: dict[str, Any], where: str) -> Iterator[Other]:

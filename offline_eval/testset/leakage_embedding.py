@@ -4,12 +4,13 @@ Why sentences and not passages: a passage that answers a question is near to it 
 asks the question is the leak.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from offline_eval.core.protocols import Embedder, Retriever
 from offline_eval.core.records import Case, Passage
 from offline_eval.retrieval.passage_store import PassageStore
+from offline_eval.testset.expected import document_of, is_own_source
 from offline_eval.testset.leakage import DEFAULT_LIMITS, Leak, Limits, cut, has_answer, has_long_answer
 from offline_eval.testset.leakage_elsewhere import Other
 from offline_eval.testset.questions import may_ask_the_same, questions_in
@@ -35,7 +36,7 @@ class EmbeddingLeaks(NamedTuple):
 
 class _Wanted(NamedTuple):
     case: Case
-    field: Literal["query", "reference"]
+    field: Literal["query", "reference", "variants"]
     text: str
 
 
@@ -59,21 +60,22 @@ def embedding_leaks(
     wanted, not_applicable = _wanted(cases, languages)
     if not wanted:
         return EmbeddingLeaks([], 0, not_applicable)
+    documents = _documents(cases, store)
     hits = dense.search([item.text for item in wanted], k=NEAREST)
     compared = [
         (item, passage, sentence)
         for item, found in zip(wanted, hits, strict=True)
         for hit in found
         for passage in [store.get(hit.passage_id)]
-        for sentence in _sentences(item, passage)
+        for sentence in _sentences(item, passage, documents)
     ]
     leaks = [
         _leak(item, "pair" if _is_pair(item, passage) else kind, passage.id, cosine, sentence)
         for (item, passage, sentence), cosine in zip(
             compared, _cosines([(item.text, text) for item, _, text in compared], embedder), strict=True
         )
-        for kind in ("question" if item.field == "query" else "answer",)
-        if cosine >= (limits.embedding if item.field == "query" else limits.answer_embedding)
+        for kind in ("answer" if item.field == "reference" else "question",)
+        if cosine >= (limits.answer_embedding if item.field == "reference" else limits.embedding)
         and may_ask_the_same(item.text, sentence)
     ]
     return EmbeddingLeaks(_likest(leaks), len(wanted), not_applicable)
@@ -88,9 +90,15 @@ def embedding_leaks_elsewhere(
     languages: Sequence[str],
     limits: Limits = DEFAULT_LIMITS,
 ) -> EmbeddingLeaks:
-    """Compare questions with the questions of the others."""
+    """Compare questions with the questions of the others; texts of either side may be in an unknown language."""
     wanted, not_applicable = _wanted([case.model_copy(update={"reference": None}) for case in cases], languages)
-    asked = [other for other in others if other.is_question and _speaks(other.text, languages)]
+    asked = []
+    for other in filter(lambda other: other.is_question, others):
+        if _speaks(other.text, languages):
+            asked.append(other)
+        else:
+            language = detect_language(other.text)
+            not_applicable[language] = not_applicable.get(language, 0) + 1
     if not wanted or not asked:
         return EmbeddingLeaks([], len(wanted), not_applicable)
     ours = embedder.embed([item.text for item in wanted])  # (n_cases, dimension)
@@ -120,6 +128,7 @@ def _wanted(cases: Sequence[Case], languages: Sequence[str]) -> tuple[list[_Want
 def _texts(cases: Sequence[Case]) -> Iterator[_Wanted]:
     for case in cases:
         yield _Wanted(case, "query", case.query)
+        yield from (_Wanted(case, "variants", text) for text in case.variants)
         has_source = case.relevant_passages or case.relevant_documents
         if has_source and case.reference and has_long_answer(case, RUN):
             yield _Wanted(case, "reference", case.reference)
@@ -129,19 +138,23 @@ def _speaks(text: str, languages: Sequence[str]) -> bool:
     return "*" in languages or detect_language(text) in (*languages, "other")
 
 
-def _sentences(item: _Wanted, passage: Passage) -> list[str]:
+def _documents(cases: Sequence[Case], store: PassageStore) -> dict[str, str]:
+    """Expected passage to its document, where the store has it."""
+    expected = {id for case in cases for id in case.relevant_passages} & store.positions.keys()
+    return {id: document_of(store.get(id)) for id in expected}
+
+
+def _sentences(item: _Wanted, passage: Passage, documents: Mapping[str, str]) -> list[str]:
     text = f"{passage.title}\n{passage.text}" if passage.title else passage.text
-    if item.field == "query":
+    if item.field != "reference":
         return questions_in(text)
-    case, document = item.case, passage.doc_id or passage.id.split("#", 1)[0]
-    documents = {id.split("#", 1)[0] for id in case.relevant_passages} | set(case.relevant_documents)
-    if passage.id in case.relevant_passages or document in documents:
-        return []  # the answer's own source
+    if is_own_source(passage, item.case, documents):
+        return []
     return [sentence.text for sentence in split_sentences(text)]
 
 
 def _is_pair(item: _Wanted, passage: Passage) -> bool:
-    return item.field == "query" and has_answer(passage.text, item.case)
+    return item.field != "reference" and has_answer(passage.text, item.case)
 
 
 def _cosines(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> list[float]:

@@ -7,28 +7,23 @@ from pydantic import JsonValue
 
 from offline_eval.core.records import as_json
 from offline_eval.testset.leakage import Kind, Leak
+from offline_eval.testset.printed import Language, Note, printed
 
 COLUMNS = ("kind", "method", "case", "field", "where", "likeness", "text", "found")
-_SAID: dict[Kind, str] = {
-    "pair": "questions with their answer in the corpus",
-    "question": "questions in the corpus",
-    "answer": "answers outside their sources",
-    "example": "questions or answers among worked examples",
-    "training": "questions or answers in training data",
-}
+_ORDER: tuple[Kind, ...] = ("pair", "question", "answer", "example", "training")
 
 
 class LeakageReport(NamedTuple):
     """A finished check.
 
     Attributes:
-        looked: What was looked through, one line each.
-        left_out: What could not be looked at and why, one line each.
+        looked: What was looked through.
+        left_out: Every comparison that was not made, and why.
     """
 
     leaks: tuple[Leak, ...]
-    looked: tuple[str, ...]
-    left_out: tuple[str, ...]
+    looked: tuple[Note, ...]
+    left_out: tuple[Note, ...]
 
 
 def merged(leaks: Sequence[Leak]) -> tuple[Leak, ...]:
@@ -43,9 +38,8 @@ def merged(leaks: Sequence[Leak]) -> tuple[Leak, ...]:
         known = best.get(key)
         if known is None or (leak.kind == "pair", leak.likeness) > (known.kind == "pair", known.likeness):
             best[key] = leak
-    order = list(_SAID)
     return tuple(
-        sorted(best.values(), key=lambda leak: (order.index(leak.kind), -leak.likeness, leak.case, leak.where))
+        sorted(best.values(), key=lambda leak: (_ORDER.index(leak.kind), -leak.likeness, leak.case, leak.where))
     )
 
 
@@ -54,10 +48,15 @@ def leak_rows(report: LeakageReport) -> list[dict[str, JsonValue]]:
     return [as_json(leak) for leak in report.leaks]
 
 
-def leak_lines(report: LeakageReport) -> list[str]:
+def leak_lines(report: LeakageReport, language: Language = "en") -> list[str]:
     """The check in words: what was found, what was looked through, what was left out."""
-    counts = {kind: sum(leak.kind == kind for leak in report.leaks) for kind in _SAID}
-    found = ", ".join(f"{count} {_SAID[kind]}" for kind, count in counts.items() if count)
-    lines = [f"{len(report.leaks)} leaks: {found}" if found else "no leak found"]
-    lines += [f"looked through {line}" for line in report.looked]
-    return lines + [f"not looked at: {line}" for line in report.left_out]
+    words = printed(language)
+    counts = {kind: sum(leak.kind == kind for leak in report.leaks) for kind in _ORDER}
+    kinds = words.line("separator").join(
+        words.line("leaks_of_kind", count=count, kind=words.word("leak_kind", kind))
+        for kind, count in counts.items()
+        if count
+    )
+    lines = [words.line("leaks", count=len(report.leaks), kinds=kinds) if kinds else words.line("leaks_none")]
+    lines += [words.line("looked", what=words.note(note)) for note in report.looked]
+    return lines + [words.line("left_out", what=words.note(note)) for note in report.left_out]

@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
+from offline_eval.checks._support import unspoken
 from offline_eval.core.protocols import Embedder
 from offline_eval.text.language import detect_language
 from offline_eval.text.normalize import normalize_for_quote
@@ -25,7 +26,7 @@ class Seen:
     """Texts that were kept so far.
 
     Args:
-        embedder: Also compares meaning; None compares characters alone.
+        embedder: Also compares the meaning of texts in its languages; None compares characters alone.
         like_from: Similarity of characters from which a text is a repetition, in [0, 1].
         near_from: Cosine from which it is one, in [-1, 1].
     """
@@ -36,25 +37,32 @@ class Seen:
         self._near_from = near_from
         self._kept: list[tuple[str, str, Any]] = []
 
+    def empty(self) -> "Seen":
+        """Another one with the same rule that has kept nothing."""
+        return Seen(self._embedder, like_from=self._like_from, near_from=self._near_from)
+
     def repeated(self, text: str) -> tuple[str, float, float] | None:
         """The kept text that this one repeats: its name, how like it is and from where that counts; None for none."""
         for name, other, _ in self._kept:
             value = likeness(text, other)
             if value >= self._like_from:
                 return name, value, self._like_from
-        if self._embedder is None or not self._kept:
-            return None
-        vector = self._embedder.embed([text])[0]
-        for name, _, other_vector in self._kept:
-            cosine = float(vector @ other_vector)
+        vector = self._vector(text) if self._kept else None
+        for name, _, other_vector in self._kept if vector is not None else ():
+            cosine = -1.0 if other_vector is None else float(vector @ other_vector)
             if cosine >= self._near_from:
                 return name, round(cosine, 6), self._near_from
         return None
 
     def keep(self, name: str, text: str) -> None:
         """Remember a text under a name."""
-        vector = None if self._embedder is None else self._embedder.embed([text])[0]
-        self._kept.append((name, text, vector))
+        self._kept.append((name, text, self._vector(text)))
+
+    def _vector(self, text: str) -> Any:
+        """The text's meaning; None where nobody can tell it."""
+        if self._embedder is None or unspoken([text], self._embedder) is not None:
+            return None
+        return self._embedder.embed([text])[0]
 
 
 @lru_cache(maxsize=16_384)

@@ -6,6 +6,7 @@ Why: with everything drawn from the seed beforehand, stopping and continuing can
 import math
 import random
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from offline_eval.core.errors import UnknownNameError, UsageError
@@ -14,6 +15,9 @@ from offline_eval.testset.draft import QUESTION_TYPES, QuestionType
 DEFAULT_MIX = "simple=.3,multi_hop=.25,conditional=.1,counterfactual=.1,unanswerable=.15,adversarial=.1"
 
 T = TypeVar("T")
+
+ANGLES = 6
+"""What one passage, or one pair of passages, is asked about: each once, until all were."""
 
 
 class Slot(NamedTuple):
@@ -82,7 +86,7 @@ def slots_of(counts: Mapping[QuestionType, int]) -> list[Slot]:
 def drawn(options: Sequence[T], slot: Slot, attempt: int, *, wanted: int, seed: int) -> T | None:
     """What a slot works on at an attempt: the next of a shuffled row that all slots of its type share.
 
-    Nothing is tried twice by one type while something is left untried.
+    Nothing is tried twice by one type while something is left untried; `angle_of` says what it is asked about then.
 
     Args:
         attempt: From 1.
@@ -94,11 +98,50 @@ def drawn(options: Sequence[T], slot: Slot, attempt: int, *, wanted: int, seed: 
     if not options:
         return None
     order = shuffled(len(options), f"{seed}/{slot.type}")
-    return options[order[(slot.rank + (attempt - 1) * wanted) % len(options)]]
+    return options[order[_turn(slot, attempt, wanted) % len(options)]]
 
 
-def shuffled(size: int, key: str) -> list[int]:
+def angle_of(slot: Slot, attempt: int, *, wanted: int, n_options: int) -> int:
+    """What `drawn` is to be asked about, in [0, ANGLES): no option has the same twice before it had all.
+
+    Args:
+        n_options: How many `drawn` has, 1 or more.
+    """
+    again, place = divmod(_turn(slot, attempt, wanted), n_options)
+    return (place + again) % ANGLES
+
+
+def fillable_counts(counts: Mapping[QuestionType, int], *, n_singles: int, n_links: int) -> dict[QuestionType, int]:
+    """The counts without what nothing is left to ask about: `ANGLES` questions of a type a passage, or a pair of them.
+
+    Why a pair's limit is no error: how many passages belong together can be seen only when they were read.
+
+    Args:
+        counts: Wanted.
+        n_singles: Passages.
+        n_links: Pairs of passages.
+
+    Raises:
+        UsageError: More questions about single passages than there can be different ones.
+    """
+    most = ANGLES * n_singles
+    kind = max((kind for kind in counts if kind != "multi_hop"), key=counts.__getitem__, default=None)
+    if kind is not None and counts[kind] > most:
+        raise UsageError(
+            f"--size {sum(counts.values()):,}: {counts[kind]:,} questions of type {kind} are wanted, and {n_singles:,} "
+            f"passages give at most {most:,} different ones ({ANGLES} each); choose a smaller size or more documents"
+        )
+    return {kind: min(count, ANGLES * n_links) if kind == "multi_hop" else count for kind, count in counts.items()}
+
+
+@lru_cache(maxsize=16)
+def shuffled(size: int, key: str) -> tuple[int, ...]:
     """The numbers below `size` in an order that depends on the key alone, on every machine."""
     order = list(range(size))
     random.Random(key).shuffle(order)
-    return order
+    return tuple(order)
+
+
+def _turn(slot: Slot, attempt: int, wanted: int) -> int:
+    """Place in the row of all tries of a type, from 0."""
+    return slot.rank + (attempt - 1) * wanted

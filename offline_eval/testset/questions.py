@@ -19,7 +19,7 @@ _FUNCTION_WORDS_TEXT = """
     a an the of to in on at for by with and or is are was were be do does did has have will would can could may please
     tell me 的 了 吗 呢 啊 吧 呀 请 问 是 在 和 与 及 或 也 都 就 被 把 其
 """
-_FUNCTION_WORDS = frozenset(_FUNCTION_WORDS_TEXT.split())
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS_TEXT.split())
 _ASKING_TEXT = "who whom whose what which when where why how 谁 什 么 多 少 哪 几 何 怎 吗"
 _ASKING_UNITS = frozenset(_ASKING_TEXT.split())
 _SENTENCE = re.compile(r"[^。！？!?\n]+?(?:[。！？!?\n]|\.(?=\s)|$)")
@@ -108,7 +108,7 @@ def is_whole_question(shared: Shared, *, least: float) -> bool:
     """
     if shared.share < least or shared.left & _ASKING_UNITS:
         return False
-    return shared.share >= _NEARLY_WHOLE or shared.left <= _FUNCTION_WORDS
+    return shared.share >= _NEARLY_WHOLE or shared.left <= FUNCTION_WORDS
 
 
 def may_ask_the_same(first: str, second: str) -> bool:
@@ -126,7 +126,7 @@ def may_ask_the_same(first: str, second: str) -> bool:
 def _telling_words(text: str) -> frozenset[str]:
     """Words, an English plural as its singular, and Chinese characters; function words only where nothing else is."""
     found = frozenset(_singular(unit) for unit in units(text))
-    return found - _FUNCTION_WORDS or found
+    return found - FUNCTION_WORDS or found
 
 
 def _singular(word: str) -> str:

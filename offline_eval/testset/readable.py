@@ -9,7 +9,6 @@ from functools import cache
 from itertools import chain, pairwise
 
 from offline_eval.testset.prompts import PromptLanguage, load_prompts
-from offline_eval.testset.questions import is_question
 from offline_eval.testset.shared_runs import units
 
 _GRAM = 3
@@ -17,26 +16,7 @@ _FEWEST_GRAMS = 4
 _FEWEST_PAIRS = 3
 _ENDS = re.compile(r"[.?!。？！…；;][\"'”’」』）)\]]*$")
 _MARK = re.compile(r"={3}|(?<![0-9a-zA-Z])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{12}(?![0-9a-zA-Z])")
-_CLAUSE_ASKS = re.compile(
-    r"(?:^\W*|[,;:.!?—]\s+)(?:(?:and|but|or|so|then)\s+)?(?:(?:(?:in|on|at|by|to|for|from|of|with|until|till|under|after)"
-    r"\s+)?(?:what|who|whom|whose|which|when|where|why|how)\b|(?:is|are|was|were|am|do|does|did|has|have|had|can|could|may|"
-    r"might|must|shall|should|will|would|need)\s+(?:an?|the|any|all|each|every|some|no|i|you|he|she|it|we|they|there|this|"
-    r"that|these|those|my|your|his|her|its|our|their|one|somebody|someone|anybody|anyone)\b)|"
-    r"\b(?:which|what|whom|how (?:many|much|long|often))\b(?:\s{1,9}\S{1,40}){0,3}\W{0,9}$|"
-    r"有没有|是不是|会不会|能不能|要不要|可不可以|何[时地处人]",
-    re.IGNORECASE,
-)
-_REQUEST = re.compile(
-    r"^\W*(?:(?:please|kindly)\s+)?(?:list|name|give|state|explain|describe|tell|compare|contrast|show|identify|"
-    r"summari[sz]e|outline|define|calculate|compute|find|determine|specify|mention|discuss|provide|suggest)\b|"
-    r"请|列[出举]|说明|解释|描述|介绍|比较|概括|总结|简述|指出|说出|写出|给出|告诉|计算|分析|举例|谈谈",
-    re.IGNORECASE,
-)
-
-
-def asks(text: str) -> bool:
-    """Whether a text asks for something: a question, with or without its mark, or a request ("List the …", 请列出)."""
-    return is_question(text) or any(pattern.search(text) for pattern in (_CLAUSE_ASKS, _REQUEST))
+_SAME_MARK = re.compile(r"([^\w\s])\1{7,}")
 
 
 def repeated_share(text: str) -> float:
@@ -47,6 +27,11 @@ def repeated_share(text: str) -> float:
     found = units(text)
     grams = [tuple(found[at : at + _GRAM]) for at in range(len(found) - _GRAM + 1)]
     return 1 - len(set(grams)) / len(grams) if len(grams) >= _FEWEST_GRAMS else 0.0
+
+
+def repeats_a_mark(text: str) -> bool:
+    """Whether the same mark stands eight times in a row."""
+    return _SAME_MARK.search(text) is not None
 
 
 def echoed_share(text: str, language: PromptLanguage) -> float:

@@ -22,6 +22,7 @@ WordingLanguage = Literal["en", "zh"]
 
 _LETTERS_PER_TYPO = 18
 _CHARACTERS_PER_TYPO = 10
+_MOST_SYNONYMS = 2
 _WORD = re.compile(r"[A-Za-z]{4,}")
 
 
@@ -33,6 +34,7 @@ class Wording(Record):
         homophones: Chinese character to others of the same sound.
         shapes: Chinese character to others that look like it.
         synonyms: Words to others that mean the same.
+        kept: Longer words in which no synonym is put.
         colloquial_swaps: Written form to spoken form.
         limits: Sentences around `{question}` that add a limit.
         lengthened: Sentences around `{question}` that add nothing.
@@ -43,6 +45,7 @@ class Wording(Record):
     homophones: dict[str, str] = Field(default_factory=dict)
     shapes: dict[str, str] = Field(default_factory=dict)
     synonyms: dict[str, tuple[str, ...]]
+    kept: tuple[str, ...] = ()
     colloquial_openers: tuple[str, ...]
     colloquial_swaps: dict[str, str]
     limits: tuple[str, ...]
@@ -139,25 +142,39 @@ def _lengthened(question: str, wording: Wording, draw: random.Random) -> str:
 
 
 def _synonyms(question: str, wording: Wording, draw: random.Random) -> str:
-    """Up to two words or phrases replaced; longer phrases are looked for first."""
-    text, changes = question, 0
+    """Up to two words or phrases of the question replaced; longer phrases are looked for first."""
+    taken = [found.span() for word in wording.kept for found in re.finditer(re.escape(word), question)]
+    changes: list[tuple[int, int, str]] = []
     for word in sorted(wording.synonyms, key=lambda word: (-len(word), word)):
-        replaced = _swapped(text, word, draw.choice(wording.synonyms[word]), times=1)
-        if replaced != text:
-            text, changes = replaced, changes + 1
-        if changes == 2:
+        new = draw.choice(wording.synonyms[word])
+        for found in _pattern(word).finditer(question):
+            if all(found.end() <= start or end <= found.start() for start, end in taken):
+                taken.append(found.span())
+                changes.append((*found.span(), _as_written(found.group(), new)))
+                break
+        if len(changes) == _MOST_SYNONYMS:
             break
+    text = question
+    for start, end, new in sorted(changes, reverse=True):
+        text = text[:start] + new + text[end:]
     return text
 
 
 def _swapped(text: str, old: str, new: str, *, times: int) -> str:
-    """Replace a phrase; in English whole words in any case, whose capital at the start is kept."""
-    pattern = rf"(?<![A-Za-z']){re.escape(old)}(?![A-Za-z'])" if old.isascii() else re.escape(old)
+    """Replace a phrase."""
+    return _pattern(old).sub(lambda found: _as_written(found.group(), new), text, count=times)
 
-    def put(found: re.Match[str]) -> str:
-        return new[0].upper() + new[1:] if found.group()[0].isupper() and new[0].isalpha() else new
 
-    return re.sub(pattern, put, text, count=times, flags=re.IGNORECASE)
+@cache
+def _pattern(phrase: str) -> re.Pattern[str]:
+    """A phrase in any case; in English as whole words."""
+    written = re.escape(phrase)
+    return re.compile(rf"(?<![A-Za-z']){written}(?![A-Za-z'])" if phrase.isascii() else written, re.IGNORECASE)
+
+
+def _as_written(old: str, new: str) -> str:
+    """The new phrase with the old one's capital at the start."""
+    return new[0].upper() + new[1:] if old[0].isupper() and new[0].isalpha() else new
 
 
 def _lowered(text: str) -> str:

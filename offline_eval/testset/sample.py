@@ -23,6 +23,7 @@ Vectors = NDArray[np.float32]
 
 _BUCKETS = 256  # numbers a text is described by where no embedder is installed
 _ITERATIONS = 20
+_CLOSE = 1e-9  # a share times a size, as .3 * 10, may be a hair below a whole number
 _STARTS = 5
 
 
@@ -170,10 +171,14 @@ def word_vectors(texts: Sequence[str]) -> Vectors:
 def parse_quotas(texts: Sequence[str], *, size: int) -> dict[str, int]:
     """Read `type=20` (so many) or `type=.3` (a share of the size).
 
+    Shares become whole numbers by their largest remainders, the earlier type on a tie, so that shares which add up to
+    1 give the size.
+
     Raises:
         UsageError: Neither, or a type named twice.
     """
     found: dict[str, int] = {}
+    shares: dict[str, float] = {}
     for text in texts:
         name, _, value = text.rpartition("=")
         try:
@@ -183,7 +188,18 @@ def parse_quotas(texts: Sequence[str], *, size: int) -> dict[str, int]:
         is_share = "." in value and 0 <= number <= 1
         if not name.strip() or name.strip() in found or not (is_share or (number >= 0 and number.is_integer())):
             raise UsageError(f"--quota {text}: expected TYPE=COUNT or TYPE=.SHARE, each type once, as factual=20")
-        found[name.strip()] = round(number * size) if is_share else int(number)
+        found[name.strip()] = 0 if is_share else int(number)
+        if is_share:
+            shares[name.strip()] = number * size
+    return found | _whole(shares)
+
+
+def _whole(exact: Mapping[str, float]) -> dict[str, int]:
+    """Whole numbers that add up to the rounded sum."""
+    found = {name: math.floor(value + _CLOSE) for name, value in exact.items()}
+    order = sorted(exact, key=lambda name: -round(exact[name] - found[name], 9))
+    for name in order[: round(math.fsum(exact.values())) - sum(found.values())]:
+        found[name] += 1
     return found
 
 

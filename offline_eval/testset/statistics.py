@@ -6,17 +6,22 @@ Why the distance: questions that repeat their passage's words flatter every word
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import fsum
+from typing import Literal
 
 from offline_eval.core.records import Case, Passage, Record
 from offline_eval.core.results import Interval
 from offline_eval.stats.intervals import mean_interval
 from offline_eval.stats.power import SizeAdvice, size_advice
 from offline_eval.stats.undefined import Undefined
+from offline_eval.testset.draft import QUESTION_TYPES
 from offline_eval.text.language import detect_language
 from offline_eval.text.query_type import classify_query
 from offline_eval.text.words import content_words
 
 _SEED = 0
+_GENERATED = frozenset(kind.replace("_", "-") for kind in QUESTION_TYPES)
+
+NoneSeen = Literal["too_few_cases", "none_within_range"]
 UNSTATED = "–"
 
 
@@ -50,6 +55,28 @@ class Distance(Record):
     reason: str | None = None
 
 
+class Detectable(Record):
+    """What a number of cases can show, as far as scores reach.
+
+    Attributes:
+        scope: `all`, or a type.
+        wanted: The least number asked for.
+        smallest_difference: Between two systems, in the score's unit; None with a reason.
+        difference_reason: `too_few_cases` below 2; `none_within_range` where no two means can be so far apart.
+        half_width: Of one system's interval, in the score's unit; None with a reason.
+        half_width_reason: Likewise; `none_within_range` where the interval would be wider than the range.
+    """
+
+    scope: str
+    n: int
+    wanted: int
+    enough: bool
+    smallest_difference: float | None
+    difference_reason: NoneSeen | None = None
+    half_width: float | None
+    half_width_reason: NoneSeen | None = None
+
+
 class SetStatistics(Record):
     """Everything about one test set.
 
@@ -66,7 +93,7 @@ class SetStatistics(Record):
     no_passage: int | None
     low: float
     high: float
-    detectable: tuple[SizeAdvice, ...]
+    detectable: tuple[Detectable, ...]
 
 
 def set_statistics(
@@ -104,11 +131,34 @@ def set_statistics(
         low=low,
         high=high,
         detectable=tuple(
-            size_advice(
+            _detectable(advice, high - low)
+            for advice in size_advice(
                 dict(sorted(counts.items())), low=low, high=high, sd=sd, sd_difference=sd_difference, formal=formal
             )
         ),
     )
+
+
+def _detectable(advice: SizeAdvice, span: float) -> Detectable:
+    difference, difference_reason = _within(advice.smallest_difference, span)
+    half_width, half_width_reason = _within(advice.half_width, span / 2)
+    return Detectable(
+        scope=advice.scope,
+        n=advice.n,
+        wanted=advice.wanted,
+        enough=advice.enough,
+        smallest_difference=difference,
+        difference_reason=difference_reason,
+        half_width=half_width,
+        half_width_reason=half_width_reason,
+    )
+
+
+def _within(value: float | None, most: float) -> tuple[float | None, NoneSeen | None]:
+    """A value with no reason, or none with one."""
+    if value is None:
+        return None, "too_few_cases"
+    return (None, "none_within_range") if value > most else (value, None)
 
 
 def lexical_distance(question: str, passage: str) -> float | None:
@@ -163,9 +213,17 @@ def _shares(cases: Sequence[Case], types: Mapping[str, str]) -> list[Share]:
         "answerable": lambda case: answerable[case.answerable],
         "origin": lambda case: case.origin or UNSTATED,
     }
+    if any(_generated_type(case) for case in cases):
+        properties["generated_type"] = lambda case: _generated_type(case) or UNSTATED
     found = []
     for name, value_of in properties.items():
         counts = Counter(map(value_of, cases))
         for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             found.append(Share(property=name, value=value, n=n, share=n / len(cases)))
     return found
+
+
+def _generated_type(case: Case) -> str | None:
+    """What the case was generated as, which its type does not say of counterfactual or unanswerable ones."""
+    is_generated = case.origin in (None, "generated")
+    return next((tag for tag in case.tags if tag in _GENERATED), None) if is_generated else None

@@ -1,20 +1,18 @@
 """The statistics of a test set as sections of tables and sentences, in English and Chinese."""
 
 from collections.abc import Mapping
-from typing import Literal
 
 from offline_eval.report.numbers import interval_text, percent, three
 from offline_eval.report.section import Section
+from offline_eval.testset.printed import Language
 from offline_eval.testset.statistics import Distance, SetStatistics
-
-Language = Literal["en", "zh"]
 
 _WORDS: Mapping[Language, Mapping[str, str]] = {
     "en": {
         "made_of": "What the set is made of",
         "property": "property", "value": "value", "cases": "cases", "share": "share",
         "type": "type", "difficulty": "difficulty", "language": "language", "answerable": "answerable",
-        "origin": "origin", "yes": "yes", "no": "no", "all": "all",
+        "origin": "origin", "generated_type": "generated as", "yes": "yes", "no": "no", "all": "all",
         "n_cases": "{n} cases",
         "guessed": "{n} types were not given and are guessed by their words",
         "distance": "Words of the questions that their passages do not have",
@@ -27,13 +25,15 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "paired comparison finds with power .8, and half the width of one system's 95 % interval; {spread}.",
         "widest": "for the widest spread possible, so real scores do better",
         "measured": "for the spread that was given",
-        "difference": "smallest difference", "half_width": "half width", "wanted": "wanted", "enough": "enough",
+        "difference": "smallest difference", "half_width": "half width",
+        "too_few_cases": "too few cases", "none_within_range": "none within the range",
+        "wanted": "wanted", "enough": "enough",
     },
     "zh": {
         "made_of": "测试集构成",
         "property": "属性", "value": "取值", "cases": "用例数", "share": "占比",
         "type": "类型", "difficulty": "难度", "language": "语言", "answerable": "可回答",
-        "origin": "来源", "yes": "是", "no": "否", "all": "全部",
+        "origin": "来源", "generated_type": "生成类型", "yes": "是", "no": "否", "all": "全部",
         "n_cases": "共 {n} 条用例",
         "guessed": "其中 {n} 条没有注明类型，按用词推断",
         "distance": "问题中有多少用词不在期望段落里",
@@ -45,7 +45,8 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "单个系统 95 % 区间的半宽；{spread}。",
         "widest": "按可能的最大离散程度计算，实际分数会更好",
         "measured": "按给定的离散程度计算",
-        "difference": "最小差异", "half_width": "区间半宽", "wanted": "建议数量", "enough": "是否足够",
+        "difference": "最小差异", "half_width": "区间半宽",
+        "too_few_cases": "用例太少", "none_within_range": "范围内没有", "wanted": "建议数量", "enough": "是否足够",
     },
 }  # fmt: skip
 
@@ -91,8 +92,8 @@ def _detectable(found: SetStatistics, words: Mapping[str, str], *, measured: boo
         (
             words.get(advice.scope, advice.scope),
             str(advice.n),
-            _or_dash(advice.smallest_difference),
-            _or_dash(advice.half_width),
+            _or_reason(advice.smallest_difference, advice.difference_reason, words),
+            _or_reason(advice.half_width, advice.half_width_reason, words),
             str(advice.wanted),
             words["yes" if advice.enough else "no"],
         )
@@ -110,5 +111,5 @@ def _mean(row: Distance) -> str:
     return f"{three(row.mean)} {interval_text(row.interval)}"
 
 
-def _or_dash(value: float | None) -> str:
-    return "–" if value is None else three(value)
+def _or_reason(value: float | None, reason: str | None, words: Mapping[str, str]) -> str:
+    return three(value) if value is not None else words[reason] if reason else "–"

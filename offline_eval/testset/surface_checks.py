@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pydantic import Field
 
 from offline_eval.core.records import Passage, Record
-from offline_eval.testset.draft import CheckResult, Draft
+from offline_eval.testset.asking import asks
+from offline_eval.testset.draft import CheckResult, Draft, StepResult
 from offline_eval.testset.near_duplicates import likeness
 from offline_eval.testset.prompts import PromptLanguage, load_prompts
-from offline_eval.testset.readable import asks, echoed_share, has_mark, repeated_share
+from offline_eval.testset.readable import echoed_share, has_mark, repeated_share, repeats_a_mark
 from offline_eval.text.claims import split_claims
 from offline_eval.text.contentless import is_contentless
 from offline_eval.text.language import detect_language
 from offline_eval.text.normalize import normalize_for_quote
-from offline_eval.text.query_type import classify_query
+from offline_eval.text.query_type import states_condition
 from offline_eval.text.tokens import tokenize
 from offline_eval.text.words import content_words
 
@@ -34,8 +35,11 @@ class Thresholds(Record):
         search_depth: Passages looked up in the whole corpus.
         lifted_words: Words in a row that a question may not share with a passage.
         lifted_characters: The same for Chinese, in characters.
-        like_from: Likeness of two questions' characters from which one repeats the other, in [0, 1].
+        like_from: Likeness of two questions' characters, or of a wrong and the right answer's, from which one repeats
+            the other, in [0, 1].
         near_from: The same for the cosine of their embeddings.
+        example_like_from: Likeness of a question and a worked example of the prompt from which it is a copy, in [0, 1];
+            of 2,380 questions that people asked, none is more than .17 like one.
         premise_share: Share of a premise's content words that its question has, in [0, 1].
         repeated_from: Share of a text's runs of three words that it had before, from which it is a loop, in [0, 1].
         echoed_from: Share of a question's pairs of words that stand in the prompt, from which it is an echo, in [0, 1].
@@ -50,6 +54,7 @@ class Thresholds(Record):
     lifted_characters: int = Field(default=14, ge=4)
     like_from: float = Field(default=0.7, gt=0, le=1)
     near_from: float = Field(default=0.95, gt=0, le=1)
+    example_like_from: float = Field(default=0.35, gt=0, le=1)
     premise_share: float = Field(default=0.5, ge=0, le=1)
     repeated_from: float = Field(default=0.33, gt=0, le=1)
     echoed_from: float = Field(default=0.8, gt=0, le=1)
@@ -109,6 +114,27 @@ def answer_checks(
     )
 
 
+def distractor_check(draft: Draft, *, thresholds: Thresholds, find: FindPassage) -> CheckResult | None:
+    """What rules say of a wrong answer: it has an end, differs from the right one, and is no loop or echo.
+
+    Args:
+        find: As in `question_checks`.
+
+    Returns:
+        None for a draft for which none was written.
+    """
+    check = "distractor"
+    if any(step.step == check and step.cut_off for step in draft.steps):
+        return refused(check, "cut_off", "it fills its room and does not end")
+    if draft.distractor is None:
+        return None
+    value, limit = likeness(draft.distractor, draft.case.reference or ""), thresholds.like_from
+    if value >= limit:
+        return refused(check, "like_reference", "it is the right answer", value=round(value, 6), threshold=limit)
+    said = _fault(draft.distractor, _sources(draft, find), thresholds)
+    return passed(check, value=round(value, 6), threshold=limit) if said is None else refused(check, *said)
+
+
 def _sources(draft: Draft, find: FindPassage) -> list[Passage]:
     return [passage for passage in map(find, draft.sources) if passage is not None]
 
@@ -125,10 +151,16 @@ def _up_to_an_objection(*checks: Callable[[], CheckResult]) -> list[CheckResult]
 def _is_written(draft: Draft) -> CheckResult:
     failed = next((step for step in draft.steps if step.step == "question" and step.failure), None)
     if failed is not None:
-        return refused("written", "step_failed", f"question: {failed.failure}")
+        return _step_failed("written", failed)
     if not any(map(str.isalnum, draft.case.query)) or is_contentless(draft.case.query) is not None:
         return refused("written", "empty_question", "the question has no word in it")
     return _cut_off(draft, "question") or passed("written")
+
+
+def _step_failed(check: str, step: StepResult) -> CheckResult:
+    """An objection that is counted by the engine's reason, since each has another cure."""
+    failure = step.failure or ""
+    return refused(check, f"step_failed ({failure.partition(':')[0]})", f"{step.step}: {failure}")
 
 
 def _cut_off(draft: Draft, step: str) -> CheckResult | None:
@@ -149,7 +181,7 @@ def _is_a_question(draft: Draft, sources: Sequence[Passage], thresholds: Thresho
     if echoed_share(query, language) >= thresholds.echoed_from:
         return refused(check, "prompt_echo", f"it is made of words of the prompt: {query[:60]}")
     shown = load_prompts(language).example_questions
-    if any(likeness(query, example) >= thresholds.like_from for example in shown):
+    if any(likeness(query, example) >= thresholds.example_like_from for example in shown):
         return refused(check, "prompt_echo", f"it is a worked example of the prompt: {query[:60]}")
     if not asks(query):
         return refused(check, "no_question", f"it asks nothing: {query[:60]}")
@@ -158,7 +190,7 @@ def _is_a_question(draft: Draft, sources: Sequence[Passage], thresholds: Thresho
 
 def _fault(text: str, sources: Sequence[Passage], thresholds: Thresholds) -> tuple[str, str] | None:
     """Reason and detail when a text says nothing of its own."""
-    if repeated_share(text) >= thresholds.repeated_from:
+    if repeated_share(text) >= thresholds.repeated_from or repeats_a_mark(text):
         return "repetitive", f"it says the same again and again: {text[:60]}"
     if has_mark(text, [passage.text for passage in sources]):
         return "prompt_echo", f"it holds a mark of the prompt: {text[:60]}"
@@ -192,7 +224,7 @@ def _has_reference(draft: Draft, sources: Sequence[Passage], thresholds: Thresho
     check, points = "reference", draft.case.key_points
     failed = next((step for step in draft.steps if step.step == "reference" and step.failure), None)
     if failed is not None:
-        return refused(check, "step_failed", f"reference: {failed.failure}")
+        return _step_failed(check, failed)
     if not any(map(str.isalnum, draft.case.reference or "")):
         return refused(check, "empty_reference", "no reference answer")
     cut_off = _cut_off(draft, check)
@@ -274,7 +306,7 @@ def _units(text: str, *, chinese: bool) -> list[str]:
 def _is_its_type(draft: Draft, thresholds: Thresholds) -> CheckResult:
     """A conditional question has a condition; one with a false premise says it."""
     check, query = "type", draft.case.query
-    if draft.type == "conditional" and classify_query(query).type != "conditional":
+    if draft.type == "conditional" and not states_condition(query):
         return refused(check, "not_conditional", "the question states no condition")
     if draft.type not in ("counterfactual", "adversarial"):
         return passed(check)

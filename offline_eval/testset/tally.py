@@ -36,8 +36,9 @@ class StepRate(Record):
     """How often one step or check let a draft through.
 
     Attributes:
-        passed: Drafts it let pass.
-        looked_at: Drafts it could judge.
+        passed: Drafts it let pass; of checks named `distractor…`, wrong answers, without which a draft can stay.
+        looked_at: Drafts, or wrong answers, that it could judge.
+        rejected: Reason to those it did not let pass.
         not_checked: Reason to drafts that it could not.
         interval: Of the rate, 95 %, Wilson; None when it judged none.
         threshold: What it compared with; None where it compares nothing, or by language.
@@ -46,6 +47,7 @@ class StepRate(Record):
     step: str
     passed: int = Field(ge=0)
     looked_at: int = Field(ge=0)
+    rejected: dict[str, int] = Field(default_factory=dict)
     not_checked: dict[str, int] = Field(default_factory=dict)
     interval: Interval | None = None
     threshold: float | None = None
@@ -67,6 +69,14 @@ class Tally(Record):
         """Questions by the plan."""
         return sum(count.wanted for count in self.types)
 
+    @property
+    def reasons(self) -> list[tuple[str, int]]:
+        """Why drafts were thrown out, with how many, the commonest first."""
+        found: Counter[str] = Counter()
+        for count in self.types:
+            found.update(count.rejected)
+        return found.most_common()
+
 
 def tally(drafts: Sequence[Draft], settings: GenerationSettings) -> Tally:
     """Count.
@@ -87,7 +97,8 @@ def step_rates(drafts: Sequence[Draft]) -> list[StepRate]:
     thresholds: dict[str, set[float]] = {}
     for draft in drafts:
         for step in draft.steps:
-            outcomes.setdefault(f"write {step.step}", []).append(("rejected" if step.failure else "passed", None))
+            code = step.failure.partition(":")[0] if step.failure else None
+            outcomes.setdefault(f"write {step.step}", []).append(("rejected" if code else "passed", code))
         for check in draft.checks:
             outcomes.setdefault(f"check {check.check}", []).append((check.outcome, check.reason))
             if check.threshold is not None:
@@ -106,20 +117,24 @@ def _type_count(kind: QuestionType, wanted: int, drafts: Sequence[Draft], settin
         kept=kept,
         tried=len(ours),
         rejected=dict(rejected.most_common()),
-        shortfall=_shortfall(kind, wanted, kept, rejected, settings),
+        shortfall=_shortfall(kind, wanted, ours, settings),
     )
 
 
-def _shortfall(
-    kind: QuestionType, wanted: int, kept: int, rejected: Counter[str], settings: GenerationSettings
-) -> str | None:
-    if kept >= wanted:
+def _shortfall(kind: QuestionType, wanted: int, drafts: Sequence[Draft], settings: GenerationSettings) -> str | None:
+    rejected = Counter(draft.status_reason or "" for draft in drafts if draft.status == "rejected")
+    if len(drafts) - rejected.total() >= wanted:
         return None
-    if not rejected and not kept:
+    if not drafts:
         why = "the step links was left out" if "links" not in settings.steps else "no two passages belong together"
         return f"nothing to ask about: {why}" if kind == "multi_hop" else "nothing to ask about"
-    reasons = ", ".join(f"{reason} {count}" for reason, count in rejected.most_common())
-    return f"{settings.attempts} attempts each were used up; thrown out: {reasons}"
+    reasons = ", ".join(f"{reason} {count}" for reason, count in rejected.most_common()) or "none"
+    tries = [draft.provenance for draft in drafts if draft.provenance is not None]
+    places = len({made.slot for made in tries})
+    if 0 < places < wanted:
+        return f"passages that belong together give at most {places} different questions; thrown out: {reasons}"
+    attempts = max(settings.attempts, *(made.attempt for made in tries)) if tries else settings.attempts
+    return f"{attempts} attempts each were used up; thrown out: {reasons}"
 
 
 def _rate(step: str, outcomes: Sequence[tuple[str, str | None]], threshold: float | None) -> StepRate:
@@ -130,7 +145,13 @@ def _rate(step: str, outcomes: Sequence[tuple[str, str | None]], threshold: floa
         step=step,
         passed=passed,
         looked_at=looked_at,
-        not_checked=dict(Counter(reason or "" for outcome, reason in outcomes if outcome == "not_checked")),
+        rejected=_counted(outcomes, "rejected"),
+        not_checked=_counted(outcomes, "not_checked"),
         interval=interval if isinstance(interval, Interval) else None,
         threshold=threshold,
     )
+
+
+def _counted(outcomes: Sequence[tuple[str, str | None]], wanted: str) -> dict[str, int]:
+    """Reason to how often it stands beside one outcome, the commonest first."""
+    return dict(Counter(reason or "" for outcome, reason in outcomes if outcome == wanted).most_common())

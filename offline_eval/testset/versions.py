@@ -1,58 +1,23 @@
-"""Finds what a user means by a version of a test set, and takes what was accepted into a new one."""
+"""Finds what a user means by a version of a test set: a file, `FILE@NUMBER`, and how a file stands to its changelog."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from offline_eval.core.errors import DataError, UsageError
 from offline_eval.core.records import Case
 from offline_eval.formats.reader import read_cases
-from offline_eval.testset.changelog import Changelog
-from offline_eval.testset.draft_file import DRAFTS_NAME, DraftFile
+from offline_eval.formats.writer import write_cases
+from offline_eval.testset.changelog import SUFFIX, Changelog
+from offline_eval.testset.diff import diff_cases
+
+_OTHER_FORMATS = (".csv", ".tsv", ".parquet")
 
 
-class Intake(NamedTuple):
-    """What would enter a version.
+class Restored(NamedTuple):
+    """A version that was written as a file again."""
 
-    Attributes:
-        left_out: Drafts that stay outside, by status.
-        unreviewed: Cases among `cases` that no person accepted.
-    """
-
-    cases: list[Case]
-    left_out: dict[str, int]
-    unreviewed: int
-
-
-def is_drafts(path: Path) -> bool:
-    """Whether a path holds drafts: `drafts.jsonl`, or a folder with it."""
-    return path.name == DRAFTS_NAME or (path / DRAFTS_NAME).is_file()
-
-
-def take_drafts(path: Path, *, known: Sequence[Case], with_unreviewed: bool = False) -> Intake:
-    """The accepted drafts, with the cases that are known already; a draft replaces the known case with its id.
-
-    Args:
-        known: Cases of the version before.
-        with_unreviewed: Take drafts that nobody has decided on as well; rejected ones never.
-
-    Raises:
-        DataError: There is nothing to take.
-    """
-    drafts = DraftFile(path).drafts
-    taken = [draft for draft in drafts if draft.status == "accepted" or (with_unreviewed and draft.status == "draft")]
-    if not taken:
-        raise DataError(
-            f"{path}: none of {len(drafts)} drafts is accepted; `offline-eval testset review` decides, "
-            "--unreviewed takes undecided ones as they are"
-        )
-    left = [draft.status for draft in drafts if draft not in taken]
-    cases = {case.id: case for case in known} | {draft.case.id: draft.case for draft in taken}
-    return Intake(
-        cases=list(cases.values()),
-        left_out={status: left.count(status) for status in sorted(set(left))},
-        unreviewed=sum(draft.decided_by != "review" for draft in taken),
-    )
+    label: str
+    n_cases: int
 
 
 def cases_at(spec: str) -> list[Case]:
@@ -60,21 +25,121 @@ def cases_at(spec: str) -> list[Case]:
 
     Raises:
         UsageError: No such version.
-        DataError: The file cannot be read.
+        DataError: The file cannot be read, or is gone while its changelog is there.
     """
-    name, at, number = spec.rpartition("@")
-    if at and number.isdecimal() and not Path(spec).exists():
-        return Changelog(Path(name)).cases_of(int(number))
-    return read_cases(Path(spec))
+    path, number = _taken_apart(spec)
+    changelog = Changelog(path)
+    return read_present(path, changelog) if number is None else changelog.cases_of(number)
 
 
-def last_and_now(path: Path) -> tuple[list[Case], list[Case]]:
-    """The last version of a file's cases, and the file.
+def before_and_now(spec: str) -> tuple[list[Case], list[Case]]:
+    """A version of a file's cases, the last one unless `FILE@NUMBER` says which, and the file as it is.
 
     Raises:
-        UsageError: It has no version.
+        UsageError: It has no version, or not this one.
+        DataError: The file cannot be read, or is gone while its changelog is there.
     """
+    path, number = _taken_apart(spec)
     changelog = Changelog(path)
     if not changelog.versions:
-        raise UsageError(f"{changelog.path}: there is no version yet; `offline-eval testset version {path}` makes one")
-    return changelog.last_cases(), read_cases(path)
+        raise UsageError(no_version(path, changelog))
+    before = changelog.last_cases() if number is None else changelog.cases_of(number)
+    return before, read_present(path, changelog)
+
+
+def read_present(path: Path, changelog: Changelog) -> list[Case]:
+    """The cases of a file.
+
+    Raises:
+        DataError: The file cannot be read, or is gone while its changelog is there.
+    """
+    if changelog.versions and not path.exists():
+        raise DataError(_gone(path, changelog))
+    return read_cases(path)
+
+
+def standing(path: Path, changelog: Changelog) -> str:
+    """How a file stands to the versions in its changelog, of which there are some, in words and with what to do."""
+    if not path.exists():
+        return _gone(path, changelog)
+    last = changelog.versions[-1]
+    try:
+        cases = read_cases(path)
+    except DataError as error:
+        return f"{path} cannot be read as cases ({error.problems[0]}); {_how_to_restore(path, changelog)}"
+    version = changelog.version_of(cases)
+    if version is None:
+        summary = diff_cases(changelog.last_cases(), cases).summary
+        return (
+            f"{path} is no version: {summary} since {changelog.label(last)}; "
+            f"`offline-eval testset version {path}` makes it one"
+        )
+    if version.cases_hash != last.cases_hash:
+        return f"{path} is {changelog.label(version)}, not the last one; {_how_to_restore(path, changelog)}"
+    return f"{path} is {changelog.label(version)}, the last one"
+
+
+def no_version(path: Path, changelog: Changelog) -> str:
+    """That there is none yet; names the changelog that files with several suffixes once shared, where it is there."""
+    shared = path.with_name(f"{path.name.split('.', 1)[0]}{SUFFIX}")
+    said = f"{changelog.path}: there is no version yet; `offline-eval testset version {path}` makes one"
+    if shared == changelog.path or not shared.is_file():
+        return said
+    return f"{said}; if {shared.name} holds this file's versions, rename it to {changelog.path.name}"
+
+
+def check_writable_as_cases(path: Path) -> None:
+    """Refuse a name that would be read in another format than the one it is written in.
+
+    Raises:
+        UsageError: Such a name.
+    """
+    if path.suffix.lower() in _OTHER_FORMATS:
+        raise UsageError(f"{path}: cases are written as JSON Lines; name a file that ends in .jsonl")
+
+
+def restore_version(spec: str, out: Path) -> Restored:
+    """Write a version, the last one unless `FILE@NUMBER` says which, as a file of cases in the order of ids.
+
+    Raises:
+        UsageError: No such version, or `out` holds something that is no version and would be lost.
+        DataError: The file cannot be written.
+    """
+    check_writable_as_cases(out)
+    path, number = _taken_apart(spec)
+    changelog = Changelog(path)
+    if not changelog.versions:
+        raise UsageError(no_version(path, changelog))
+    number = len(changelog.versions) if number is None else number
+    cases = changelog.cases_of(number)
+    if out.exists() and not _is_version(out, changelog):
+        raise UsageError(
+            f"{out}: holds what is in no version of {changelog.path} and would be lost; name another file, or move it"
+        )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_cases(cases, out)
+    return Restored(changelog.label(changelog.versions[number - 1]), len(cases))
+
+
+def _taken_apart(spec: str) -> tuple[Path, int | None]:
+    name, at, number = spec.rpartition("@")
+    if at and name and number.isascii() and number.isdecimal() and not Path(spec).exists():
+        return Path(name), int(number)
+    return Path(spec), None
+
+
+def _is_version(path: Path, changelog: Changelog) -> bool:
+    try:
+        return changelog.version_of(read_cases(path)) is not None
+    except DataError:
+        return False
+
+
+def _gone(path: Path, changelog: Changelog) -> str:
+    known = f"has its versions 1 to {len(changelog.versions)}"
+    return f"{path}: no such file, but {changelog.path} {known}; {_how_to_restore(path, changelog)}"
+
+
+def _how_to_restore(path: Path, changelog: Changelog) -> str:
+    spec = f"{path}@{len(changelog.versions)}"
+    return f"`offline-eval testset restore {spec} --out {path}` writes the last one again"

@@ -38,7 +38,7 @@ class Assignment(NamedTuple):
 
     Attributes:
         passages: One, or two for a question over both.
-        angle: Place of what the question should be about in the wording's list.
+        angle: Place of what the question should be about in the wording's list, in [0, ANGLES).
     """
 
     slot: Slot
@@ -69,7 +69,7 @@ class Writer:
     Args:
         engine: Decodes under grammars.
         style: What the whole set is written with.
-        progress: Told after each step of a batch.
+        progress: Told before and after each step of a batch that has anything to write.
     """
 
     def __init__(
@@ -168,8 +168,11 @@ class Writer:
         return added
 
     def _ask(self, step: str, requests: Sequence[GenerateRequest]) -> list[StepResult]:
-        results = self._engine.generate(requests) if requests else []
-        self._progress(f"written in this batch, {step}", len(results), len(requests))
+        if not requests:
+            return []
+        self._progress(f"writing {step}", 0, len(requests))
+        results = self._engine.generate(requests)
+        self._progress(f"writing {step}", len(results), len(requests))
         return [_read(step, request, result) for request, result in zip(requests, results, strict=True)]
 
 

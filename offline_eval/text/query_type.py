@@ -14,33 +14,24 @@ Type = Literal["conditional", "comparison", "multi-hop", "reasoning", "open", "f
 _WH = r"(?:who|whom|whose|what|when|where|which|how (?:many|much|long|often|far|old|high))"
 _ASK_ZH = r"(?:谁|哪|多少|几|什么|何时|何地|多久|多长|多大|多高)"
 
+# A case that is supposed, not a fact that is asked for.
+_SUPPOSED = (
+    r"\b(?:if|suppose|supposing|assuming|provided that|in case|unless|given that|in the event|what happens when)\b",
+    r"如果|假如|假设|若(?!干)|倘若|要是|万一|的情况下|的情形下|一旦|只要|除非|的前提下|的话[,，]|"
+    r"(?:超过|未满|不足|不满).{0,12}(?:时|后|的话)",
+)
+# A situation told before the question.
+_SITUATION = (
+    r"^(?:i|i'm|i've|my|we|we're|our|as an?|someone|somebody|an? (?:\w+ )?(?:employee|customer|patient|student|user|"
+    r"tenant|colleague|visitor))\b[^?]{8,}[.,;:] [^?]{6,}\?",
+    r"^(?:我|本人|我们|某|作为|有人|员工|客户|同事|一名|一位)[^?]{4,}[,。;][^?]{2,}(?:吗|能否|可否|是否|怎么|多少|几|什么|"
+    r"谁|哪|如何|可以)",
+)
+_CONDITION_ASKED = (r"\bunder (?:what|which) (?:conditions?|circumstances)\b", r"什么(?:条件|情况)下")
+
 # Tried from top to bottom; the first that is found decides.
 _CUES: tuple[tuple[Type, str], ...] = (
-    # A case that is supposed, not a fact that is asked for.
-    (
-        "conditional",
-        r"\b(?:if|suppose|supposing|assuming|provided that|in case|unless|given that|in the event|"
-        r"what happens when)\b",
-    ),
-    (
-        "conditional",
-        r"如果|假如|假设|若(?!干)|倘若|要是|万一|的情况下|的情形下|一旦|只要|除非|的前提下|(?:超过|未满|"
-        r"不足|不满).{0,12}(?:时|后|的话)",
-    ),
-    # A situation told before the question.
-    (
-        "conditional",
-        r"^(?:i|i'm|i've|my|we|we're|our|as an?|someone|somebody|an? (?:\w+ )?(?:employee|customer|"
-        r"patient|student|"
-        r"user|tenant|colleague|visitor))\b[^?]{8,}[.,;:] [^?]{6,}\?|\bunder (?:what|which) (?:conditions?|"
-        r"circumstances)\b",
-    ),
-    (
-        "conditional",
-        r"^(?:我|本人|我们|某|作为|有人|员工|客户|同事|一名|一位)[^?]{4,}[,。;][^?]{2,}(?:吗|能否|可否|"
-        r"是否|怎么|多少|几|什么|谁|哪|"
-        r"如何|可以)|什么(?:条件|情况)下|的话[,，]",
-    ),
+    *(("conditional", pattern) for pattern in (*_SUPPOSED, *_SITUATION, *_CONDITION_ASKED)),
     # Two things side by side.
     (
         "comparison",
@@ -110,6 +101,20 @@ _CUES: tuple[tuple[Type, str], ...] = (
         r"分享|有哪些方法|有什么办法|注意(?:些)?什么|注意哪些|帮我|请写|展望|简述|阐述|说说|聊聊|了解一下",
     ),
 )
+_READ = 2000  # characters
+_STATED = tuple(re.compile(pattern) for pattern in (*_SUPPOSED, *_SITUATION))
+# What only looks like a condition: "whether", the question for one, and who asks.
+_NO_CONDITION = re.compile(
+    r"\b(?:know|ask|asks|asked|wonder|wonders|wondering|check|checks|see|sure|clear|say|says|tell(?: \w+)?|find out|"
+    r"determine|confirm|explain) if\b|"
+    r"(?:什么|哪些|哪种|何种|怎)样?的?(?:情况|情形|条件|前提)下|"
+    r"(?:^|(?<=[,.;:。!?]))\s*(?:(?:and )?(?:i'm called|(?:my|our) (?:\w+ )?(?:name|phone|mobile|number|e-?mail|"
+    r"identity|id|account|card|address|passport)(?: (?:number|address|card))?(?: is|:))[^,;:!?]{0,80}[,;:!?]|"
+    r"i (?:have a question|(?:want|would like|need) to (?:know|ask))[^,;:.?!]{0,20}[,;:.]|"
+    r"(?:我们?|本人)?的?(?:身份证|证件|手机|电话|电子邮箱|邮箱|名字|姓名|工号|账号|帐号|卡号|银行卡|住址|地址|学号|护照)"
+    r"(?:号码?)?(?:是|为|:|(?=[\[\d]))[^,;:!?。]{0,60}[,;!?。]|"
+    r"(?:我|本人)叫[^,;:!?。]{1,12}[,;!?。]|(?:我|本人)?(?:想|要|来)(?:请问|问|请教|咨询|了解|知道)(?:一下|下)?[,:。])"
+)
 _PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _CUES)
 
 
@@ -132,9 +137,23 @@ def classify_query(query: str) -> QueryType:
     Returns:
         The type and its cue.
     """
-    text = normalize(query)[:2000]
+    text = normalize(query)[:_READ]
     for kind, pattern in _PATTERNS:
         found = pattern.search(text)
         if found is not None:
             return QueryType(type=kind, cue=found.group())
     return QueryType(type="factual")
+
+
+def states_condition(query: str) -> bool:
+    """Whether a query states a condition that its answer depends on.
+
+    Narrower than the type `conditional`: to ask for the condition states none ("under what conditions"), "if" after a
+    verb of asking is "whether", and a fact that only says who asks ("my number is …") decides nothing.
+
+    Args:
+        query: The question as asked.
+    """
+    text = normalize(query)[:_READ]
+    told = _NO_CONDITION.sub(" ", text).strip()
+    return any(pattern.search(told) for pattern in _STATED)

@@ -1,17 +1,20 @@
 """Every kind of bad draft is thrown out for its own reason, and good ones are kept, with models that know the truth."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
-from offline_eval.core.protocols import Failure, GenerateRequest, Generation
+from offline_eval.core.protocols import Failure, GenerateRequest, Generation, Hit
 from offline_eval.engines.scripted import ScriptedEmbedder, ScriptedEngine, ScriptedScorer, pick
 from offline_eval.testset.checking import Checker
 from offline_eval.testset.critic import CANNOT_TELL, Critic
-from offline_eval.testset.draft import Draft
+from offline_eval.testset.draft import Draft, StepResult
 from offline_eval.testset.grounding import Encoders
 from offline_eval.testset.near_duplicates import Seen
 from offline_eval.testset.prompts import load_prompts
+from offline_eval.testset.tally import step_rates
+from offline_eval.text.sentences import split_sentences
 from tests.testset.hand_drafts import (
     FixedSearch,
     HandDraft,
@@ -240,6 +243,136 @@ def test_a_critic_that_gives_everything_the_same_grade_throws_nothing_out_and_sa
     marks = [check for check in drafts[0].checks if check.check.startswith("critic_")]
     assert {(mark.outcome, mark.reason) for mark in marks} == {("not_checked", CANNOT_TELL)}
     assert all(mark.value == pytest.approx(2.85) for mark in marks)
+
+
+def _with_distractor(draft_id: str, text: str | None, *, cut_off: bool = False) -> Draft:
+    draft = _hand(draft_id).draft
+    metadata = {**draft.case.metadata, **({"distractor": text} if text else {})}
+    step = StepResult(step="distractor", output={"distractor": text or "x"}, cut_off=("distractor",) if cut_off else ())
+    return draft.model_copy(
+        update={
+            "distractor": text,
+            "steps": (*draft.steps, step),
+            "case": draft.case.model_copy(update={"metadata": metadata}),
+        }
+    )
+
+
+@pytest.mark.parametrize("draft_id", ["e4", "z4"])
+@pytest.mark.parametrize(
+    ("text", "check", "reason"),
+    [
+        ("REFERENCE", "distractor", "like_reference"),
+        ("reference!", "distractor", "like_reference"),
+        ("no no no no no no no no", "distractor", "repetitive"),
+        ("=== 0a1b2c3d4e5f end ===", "distractor", "prompt_echo"),
+        ("SENTENCE", "distractor_entailed", "entailed"),
+    ],
+)
+def test_a_wrong_answer_that_is_none_goes_and_its_draft_stays(
+    draft_id: str, text: str, check: str, reason: str
+) -> None:
+    hand = _hand(draft_id).draft
+    reference, passage = hand.case.reference or "", PASSAGES[hand.sources[0]]
+    text = {"REFERENCE": reference, "reference!": f" {reference.lower()} !"}.get(text, text)
+    text = split_sentences(passage.text)[-1].text if text == "SENTENCE" else text
+    (draft,) = _checker().check([_with_distractor(draft_id, text)])
+    assert draft.status == "draft"
+    assert draft.distractor is None
+    assert "distractor" not in draft.case.metadata
+    last = draft.checks[-1]
+    assert (last.check, last.outcome, last.reason) == (check, "rejected", reason)
+    line = next(rate for rate in step_rates([draft]) if rate.step == f"check {check}")
+    assert (line.passed, line.looked_at, line.rejected) == (0, 1, {reason: 1})
+
+
+def test_a_wrong_answer_stays_with_its_draft_and_without_a_model_it_is_said_what_was_not_checked() -> None:
+    (draft,) = _checker().check([_with_distractor("e4", "Forty pounds, with breakfast.")])
+    assert (draft.distractor, draft.case.metadata["distractor"]) == ("Forty pounds, with breakfast.",) * 2
+    assert [(check.check, check.outcome) for check in draft.checks[-2:]] == [
+        ("distractor", "passed"),
+        ("distractor_entailed", "passed"),
+    ]
+    blind = Encoders(None, None, FixedSearch(PASSAGES), PASSAGES.get)
+    (draft,) = _checker(encoders=blind).check([_with_distractor("e4", "Forty pounds, with breakfast.")])
+    assert draft.distractor == "Forty pounds, with breakfast."
+    assert (draft.checks[-1].check, draft.checks[-1].reason) == ("distractor_entailed", "no_engine")
+
+
+def test_a_wrong_answer_without_an_end_is_counted_and_what_was_thrown_out_is_not_looked_at() -> None:
+    (cut,) = _checker().check([_with_distractor("e4", None, cut_off=True)])
+    assert (cut.status, cut.checks[-1].check, cut.checks[-1].reason) == ("draft", "distractor", "cut_off")
+    twice = _checker().check([_hand("e4").draft, _with_distractor("e4", "x").model_copy(update={"id": "again"})])
+    assert twice[1].status_reason == "duplicate"
+    assert not any(check.check.startswith("distractor") for check in twice[1].checks)
+
+
+def _twinned(draft_id: str, names: int = 1) -> tuple[Encoders, tuple[str, ...]]:
+    """The handbook with copies of a draft's first source, which differ in white space and width alone."""
+    source = PASSAGES[_hand(draft_id).draft.sources[0]]
+    copies = {
+        f"twin-{n}": source.model_copy(update={"id": f"twin-{n}", "doc_id": f"d{n}", "text": f" {source.text}\n"})
+        for n in range(names)
+    }
+    passages = {**PASSAGES, **copies}
+    encoders = Encoders(
+        knowing_nli(HANDS, passages),
+        knowing_answerability(HANDS, passages),
+        FixedSearch(passages),
+        passages.get,
+        {source.id: tuple(copies)},
+    )
+    return encoders, tuple(copies)
+
+
+@pytest.mark.parametrize("draft_id", ["e1", "z1"])
+def test_a_copy_of_the_expected_passage_is_expected_too(draft_id: str) -> None:
+    encoders, (twin,) = _twinned(draft_id)
+    draft = _hand(draft_id).draft
+    name = draft.sources[0]
+    case = draft.case.model_copy(update={"relevant_documents": {PASSAGES[name].doc_id or "": 2}})
+    draft = draft.model_copy(update={"case": case})
+    encoders = encoders._replace(search=_FixedHits((twin, name)))
+    (blind,) = _checker(encoders=encoders._replace(twins={})).check([draft])
+    assert blind.status_reason == "answered_elsewhere"
+    (found,) = _checker(encoders=encoders).check([draft])
+    assert found.status == "draft"
+    assert found.case.relevant_passages == {name: 2, twin: 2}
+    assert found.case.relevant_documents == {PASSAGES[name].doc_id or "": 2, "d0": 2}
+
+
+def test_a_copy_is_no_other_passage_from_which_a_key_point_follows() -> None:
+    encoders, (twin,) = _twinned("e1")
+    draft = _hand("e1").draft
+    text = encoders.find(twin).text  # type: ignore[union-attr]
+    only_there = ScriptedScorer(lambda premise, hypothesis: 0.95 if premise == text else 0.1)
+    knowing = encoders._replace(nli=only_there)
+    reasons = [_checker(encoders=e).check([draft])[0].status_reason for e in (knowing._replace(twins={}), knowing)]
+    assert reasons == ["wrong_passage_ids", "ungrounded"]
+
+
+def test_copies_do_not_hide_the_passage_that_answers_an_unanswerable_question() -> None:
+    hand = next(hand for hand in HANDS if hand.label == "good" and hand.draft.type == "unanswerable")
+    encoders, copies = _twinned(hand.draft.id, names=7)
+    answer = next(name for name in PASSAGES if name not in hand.draft.sources)
+    search = _FixedHits((hand.draft.sources[0], *copies, answer))
+    knows = ScriptedScorer(lambda query, premise: 0.9 if premise == PASSAGES[answer].text else 0.1)
+    encoders = encoders._replace(search=search, answerability=knows)
+    (draft,) = _checker(encoders=encoders).check([hand.draft])
+    assert (draft.status_reason, draft.checks[-1].detail) == ("answerable", f"{answer} answers it")
+
+
+class _FixedHits:
+    """Finds the same passages for every query."""
+
+    name = "fixed"
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._hits = [Hit(passage_id=name, score=1.0) for name in names]
+
+    def search(self, queries: Sequence[str], *, k: int) -> list[list[Hit]]:
+        """The first k of them."""
+        return [self._hits[:k] for _ in queries]
 
 
 def test_a_draft_says_why_it_was_thrown_out() -> None:

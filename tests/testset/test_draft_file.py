@@ -76,6 +76,16 @@ def test_unreviewed_drafts_are_taken_only_when_asked_and_say_so(tmp_path: Path) 
     assert (case.id, case.tags) == ("a", ("unreviewed",))
 
 
+def test_what_a_person_accepts_no_longer_says_that_nobody_read_it(tmp_path: Path) -> None:
+    file = _file(tmp_path)
+    file.accept_unreviewed()
+    file.review("a", Review(reviewer="li", decision="rejected", reason="unclear"))
+    file.review("a", Review(reviewer="li", decision="accepted"))
+    (case,) = DraftFile(file.path).accepted
+    assert case.tags == ()
+    assert [form.tags for form in file.forms_of("a")] == [(), ("unreviewed",), ("unreviewed",), ()]
+
+
 def test_a_torn_last_line_is_cut_and_its_batch_made_again(tmp_path: Path) -> None:
     file = _file(tmp_path)
     whole = file.path.read_bytes()

@@ -4,10 +4,11 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from offline_eval.core.errors import DataError
+from offline_eval.core.errors import DataError, UsageError
 from offline_eval.core.protocols import Failure, GenerateRequest, Generation, ObjectTail
 from offline_eval.engines.scripted import ScriptedEngine, ScriptedScorer
 from offline_eval.formats.reader import read_cases
@@ -72,6 +73,7 @@ def _run(
     settings: GenerationSettings = SETTINGS,
     supports: float = 0.9,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
+    **given: Any,
 ) -> tuple[list[Draft], DraftFile, ScriptedEngine]:
     engine = ScriptedEngine(script)
     nli = ScriptedScorer(lambda premise, hypothesis: supports)
@@ -81,7 +83,7 @@ def _run(
     )
     file = DraftFile(folder / "drafts.jsonl")
     models = Models(engine, "scripted", {"judge": "scripted"})
-    made = generate(settings, models, sources, Checker(encoders, seen=Seen()), file, progress=progress)
+    made = generate(settings, models, sources, Checker(encoders, seen=Seen()), file, progress=progress, **given)
     return made, file, engine
 
 
@@ -150,6 +152,143 @@ def test_drafts_of_other_settings_are_not_mixed_in(documents: Path, tmp_path: Pa
         _run(sources, tmp_path / "a", settings=SETTINGS.model_copy(update={"size": 13}))
 
 
+def test_refused_settings_begin_nothing(documents: Path, tmp_path: Path) -> None:
+    sources = _sources(documents, tmp_path)
+    begun: list[int] = []
+    _run(sources, tmp_path / "a", begun=lambda: begun.append(1))
+    assert begun == [1]
+    with pytest.raises(DataError, match=r"other settings \(seed\)"):
+        _run(
+            sources,
+            tmp_path / "a",
+            settings=SETTINGS.model_copy(update={"seed": 4}),
+            begun=lambda: pytest.fail("it was refused"),
+        )
+
+
+def test_more_attempts_continue_a_file_to_what_they_would_have_made_from_the_start(
+    documents: Path, tmp_path: Path
+) -> None:
+    sources = _sources(documents, tmp_path)
+    once, thrice = (SETTINGS.model_copy(update={"attempts": n}) for n in (1, 3))
+    first, _, _ = _run(sources, tmp_path / "grown", settings=once, supports=0.1)
+    grown, _, engine = _run(sources, tmp_path / "grown", settings=thrice, supports=0.1)
+    _, _, whole = _run(sources, tmp_path / "whole", settings=thrice, supports=0.1)
+    path = tmp_path / "grown" / "drafts.jsonl"
+    assert path.read_bytes() == (tmp_path / "whole" / "drafts.jsonl").read_bytes()
+    assert 0 < engine.requests_seen < whole.requests_seen
+    assert len(first) < len(grown)
+    # asking for fewer again makes nothing and leaves nothing out
+    again, _, idle = _run(sources, tmp_path / "grown", settings=once, supports=0.1)
+    assert (again, idle.requests_seen) == (grown, 0)
+    assert path.read_bytes() == (tmp_path / "whole" / "drafts.jsonl").read_bytes()
+    simple = next(count for count in tally(again, once).types if count.type == "simple")
+    assert simple.shortfall is not None
+    assert simple.shortfall.startswith("3 attempts each were used up")
+
+
+def _always(question: str) -> Callable[[GenerateRequest], Generation]:
+    def script(request: GenerateRequest) -> Generation:
+        if not isinstance(request.constraint, ObjectTail) or "question" not in request.constraint.fields:
+            return _obedient(request)
+        return Generation(text=json.dumps({"question": question})[1:], prompt_tokens=1, output_tokens=1)
+
+    return script
+
+
+@pytest.mark.parametrize("question", ["Who signs the form for a hotel?", "who signs the form for a hotel"])
+def test_a_copy_of_an_example_or_of_a_known_question_is_thrown_out(
+    documents: Path, tmp_path: Path, question: str
+) -> None:
+    sources = _sources(documents, tmp_path, "en")
+    settings = SETTINGS.model_copy(update={"mix": {"simple": 1.0}, "size": 1})
+    asked: dict[str, Any] = {"script": _always(question), "settings": settings}
+    plain, _, _ = _run(sources, tmp_path / "plain", **asked)
+    shown, _, _ = _run(
+        sources, tmp_path / "shown", examples={"en": ["What is due?", "Who signs the form for a hotel?"]}, **asked
+    )
+    known, _, engine = _run(
+        sources, tmp_path / "known", known={"a of old.jsonl": "Who signs the form for a hotel?"}, **asked
+    )
+    assert [draft.status for draft in plain] == ["draft"]
+    assert [draft.status_reason for draft in shown] == ["example_copied"] * 2
+    assert [draft.status_reason for draft in known] == ["known_question"] * 2
+    assert shown[0].checks[-1].detail == "it repeats example 2"
+    assert known[0].checks[-1].detail == "it repeats a of old.jsonl"
+    assert engine.requests_seen == 4  # facts and question twice; no answer to what is not asked
+
+
+def test_known_questions_are_a_part_of_the_identity(documents: Path, tmp_path: Path) -> None:
+    sources = _sources(documents, tmp_path)
+    known = {"a": "Who signs?", "b": "Who pays?"}
+    _run(sources, tmp_path / "a", known=known)
+    _run(sources, tmp_path / "a", known={"elsewhere": "Who pays?", "b": "Who signs?"})
+    for other in ({"a": "Who signs?"}, {}):
+        with pytest.raises(DataError, match=r"other settings \(known\)"):
+            _run(sources, tmp_path / "a", known=other)
+
+
+def test_more_questions_than_there_are_different_ones_are_refused_before_anything_is_made(
+    documents: Path, tmp_path: Path
+) -> None:
+    sources = _sources(documents, tmp_path)
+    n = len(sources.passages)
+    settings = SETTINGS.model_copy(update={"mix": {"simple": 1.0}, "size": 100_000_000})
+    with pytest.raises(UsageError, match=rf"{n} passages give at most {6 * n} different ones"):
+        _run(sources, tmp_path / "out", settings=settings)
+    assert not (tmp_path / "out").exists()
+
+
+def test_linked_passages_are_asked_about_in_each_way_once_and_the_rest_is_a_shortfall(
+    documents: Path, tmp_path: Path
+) -> None:
+    sources = _sources(documents, tmp_path)
+    settings = SETTINGS.model_copy(update={"mix": {"multi_hop": 1.0}, "size": 1_000_000, "attempts": 1})
+    prompts: list[str] = []
+
+    def note(request: GenerateRequest) -> Generation:
+        if isinstance(request.constraint, ObjectTail) and "question" in request.constraint.fields:
+            prompts.append(request.content_hash())
+        return _obedient(request)
+
+    made, _, _ = _run(sources, tmp_path / "out", settings=settings, script=note)
+    pairs = {draft.sources for draft in made}
+    assert len(made) == 6 * len(pairs) > 0
+    assert len(set(prompts)) == len(prompts) == len(made)
+    shortfall = tally(made, settings).types[0].shortfall
+    assert shortfall is not None
+    assert shortfall.startswith(f"passages that belong together give at most {len(made)} different questions")
+
+
+def test_every_step_is_told_before_it_begins_and_after_it_with_what_was_tried_and_kept(
+    documents: Path, tmp_path: Path
+) -> None:
+    sources = _sources(documents, tmp_path)
+    told: list[tuple[str, int, int]] = []
+    made, _, _ = _run(sources, tmp_path, progress=lambda *line: told.append(line))
+    assert all(total > 0 for _, _, total in told)
+    steps = [(stage, done, total) for stage, done, total in told if not stage.startswith("questions kept")]
+    begins, ends = steps[::2], steps[1::2]
+    assert [(stage, total) for stage, _, total in begins] == [(stage, total) for stage, _, total in ends]
+    assert {done for _, done, _ in begins} == {0}
+    assert all(done == total for _, done, total in ends)
+    names = list(dict.fromkeys(stage.rpartition("; ")[2] for stage, _, _ in steps))
+    assert names == [
+        "comparing passages",
+        "writing facts",
+        "writing question",
+        "writing reference",
+        "writing distractor",
+        "checking against the corpus",
+        "checking wrong answers",
+    ]
+    kept = sum(draft.status == "draft" for draft in made)
+    *_, last = (line for line in told if line[0].startswith("questions kept"))
+    assert last[1:] == (kept, 12)
+    assert f"{len(made)} tried so far" in last[0]
+    assert steps[2][0].startswith("0 questions tried, 0 of 12 kept, attempt 1; ")
+
+
 def test_what_was_thrown_out_is_counted_and_the_shortfall_explained(documents: Path, tmp_path: Path) -> None:
     sources = _sources(documents, tmp_path)
     made, _, _ = _run(sources, tmp_path, supports=0.1)
@@ -199,8 +338,10 @@ def test_a_judge_that_fails_leaves_drafts_with_the_reason(documents: Path, tmp_p
     made, file, _ = _run(
         sources, tmp_path, script=lambda request: Failure(reason="prompt_too_long", detail="9 tokens too many")
     )
-    assert {draft.status_reason for draft in made} == {"step_failed"}
+    assert {draft.status_reason for draft in made} == {"step_failed (prompt_too_long)"}
     assert file.accepted == ()
+    writing = next(rate for rate in tally(made, SETTINGS).steps if rate.step == "write question")
+    assert (writing.passed, writing.rejected) == (0, {"prompt_too_long": len(made)})
 
 
 def test_nothing_enters_a_set_unreviewed_unless_asked(documents: Path, tmp_path: Path) -> None:

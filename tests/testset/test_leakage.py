@@ -7,12 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from offline_eval.cli.main import run_cli
 from offline_eval.core.records import Case, Passage
+from offline_eval.formats.writer import write_cases
 from offline_eval.retrieval.index import Index
+from offline_eval.testset.draft_file import DraftFile, Header
 from offline_eval.testset.leakage import Limits, corpus_leaks, has_long_answer
-from offline_eval.testset.leakage_elsewhere import Other, leaks_elsewhere, rubric_examples, texts_of
+from offline_eval.testset.leakage_elsewhere import Other, leaks_elsewhere, prompt_examples, rubric_examples, texts_of
 from offline_eval.testset.leakage_embedding import embedding_leaks, embedding_leaks_elsewhere
 from offline_eval.testset.leakage_report import merged
+from offline_eval.testset.prompts import load_prompts
 from offline_eval.testset.questions import Questions, is_whole_question, may_ask_the_same, questions_in
 from offline_eval.testset.shared_runs import SharedRuns, units
 from tests.retrieval.retrieval_corpora import HashedWords, built
@@ -262,3 +266,108 @@ def test_the_command_prints_pairs_and_tells_ci(tmp_path: Path) -> None:
     [leak] = json.loads(bad.stdout)
     assert (leak["kind"], leak["case"], leak["where"]) == ("pair", "zh", "faq-zh")
     assert "1 questions with their answer in the corpus" in bad.stderr
+
+
+def _cases(folder: Path, *cases: Case) -> None:
+    write_cases(cases, folder / "cases.jsonl")
+
+
+def _left_out(said: str) -> list[str]:
+    return [line.removeprefix("not looked at: ") for line in said.splitlines() if line.startswith("not looked at: ")]
+
+
+def test_misspelt_copies_are_found_in_labels_and_examples() -> None:
+    case = Case(id="c", query="How many vacation days do employees get?", variants=("年假可以休几天？",))
+    others = [Other("f:1", "How many vacaton days do employes get?", True), Other("f:2", "年架可以休几天？", True),
+              Other("f:3", "How many sick days do employees get?", True)]  # fmt: skip
+    leaks = leaks_elsewhere([case], others, kind="training")
+    assert [(leak.method, leak.field, leak.where) for leak in leaks] == [
+        ("letters", "query", "f:1"),
+        ("letters", "variants", "f:2"),
+    ]
+
+
+def test_the_question_writers_own_examples_are_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = {other.text for other in prompt_examples() if other.is_question}
+    for language in ("en", "zh"):
+        assert set(load_prompts(language).example_questions) <= texts  # type: ignore[arg-type]
+    _cases(tmp_path, Case(id="c", query="周五最晚几点还能办理续借？"))
+    assert run_cli(["testset", "leakage", "cases.jsonl", "--format", "json"]) == 1
+    [leak] = json.loads(capsys.readouterr().out)
+    assert (leak["kind"], leak["case"], leak["where"].split("@")[0]) == ("example", "c", "prompt zh")
+
+
+def test_every_comparison_that_was_not_made_is_named_with_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _cases(tmp_path, Case(id="c", query="How many vacation days do employees get per year?", reference="26 days"),
+           Case(id="d", query="Why?", reference=ANSWER_EN))  # fmt: skip
+    (tmp_path / "train.jsonl").write_text(json.dumps({"query": "How many vacation days per year do staff get?"}) + "\n")
+    (tmp_path / "corpus.jsonl").write_text(json.dumps({"id": "p", "text": "Some text."}) + "\n")
+    call = ["testset", "leakage", "cases.jsonl", "--train", "train.jsonl", "--corpus", "corpus.jsonl"]
+    assert run_cli(call) == 0
+    worked = "the worked examples of judges and of the question writer"
+    assert _left_out(capsys.readouterr().err) == [
+        f"other wordings in {worked}: no vectors without --embedder",
+        "other wordings in train.jsonl: no vectors without --embedder",
+        "examples of your own; name some with --examples",
+        "misspelt copies in corpus.jsonl: questions are compared letter by letter with examples and training labels "
+        "alone",
+        "1 short wordings in corpus.jsonl by runs of words: they are compared as whole questions alone",
+        "the answers of 1 cases in corpus.jsonl by themselves: shorter than 13 words, they stand in many places",
+        "the answers of 1 cases in corpus.jsonl: they name no expected passage or document, so an answer cannot be "
+        "told from its source",
+        "other wordings in corpus.jsonl: documents have no vectors; build an index with --embedder and name it with "
+        "--index",
+    ]
+    assert run_cli(["testset", "leakage", "cases.jsonl"]) == 0
+    assert _left_out(capsys.readouterr().err)[1:] == [
+        "examples of your own; name some with --examples",
+        "training labels; name some with --train",
+        "a corpus; name one with --corpus or --index",
+    ]
+
+
+@pytest.mark.parametrize("path", ["made", "made/drafts.jsonl"])
+def test_drafts_without_examples_say_so_and_those_with_some_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], path: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _cases(tmp_path, *CASES)
+    DraftFile(tmp_path / "made" / "drafts.jsonl").begin(Header())
+    assert run_cli(["testset", "leakage", "cases.jsonl", "--examples", path]) == 0
+    assert f"looked through {path}: no examples were shown when these drafts were written" in capsys.readouterr().err
+    (tmp_path / "made" / "drafts.jsonl").unlink()
+    DraftFile(tmp_path / "made" / "drafts.jsonl").begin(Header(examples=("Who approves travel costs?",)))
+    assert run_cli(["testset", "leakage", "cases.jsonl", "--examples", path]) == 1
+    assert "1 questions and answers of" in capsys.readouterr().err
+
+
+def test_what_no_embedder_speaks_is_counted_on_both_sides() -> None:
+    cases = [Case(id="en", query="How much leave is there?", variants=("有多少假期？",))]
+    others = [Other("f:1", "休暇は何日ありますか", True), Other("f:2", "How much leave is there?", True)]
+    found = embedding_leaks_elsewhere(cases, others, Synonyms(dimension=64), kind="training", languages=("en",))
+    assert (found.n_compared, found.not_applicable) == (1, {"zh": 1, "ja": 1})
+    assert [(leak.field, leak.where) for leak in found.leaks] == [("query", "f:2")]
+
+
+def test_the_table_and_its_lines_speak_chinese_and_json_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _cases(tmp_path, *CASES)
+    (tmp_path / "train.jsonl").write_text(json.dumps({"query": "Who approves travel costs?"}) + "\n")
+    call = ["testset", "leakage", "cases.jsonl", "--train", "train.jsonl", "--lang", "zh"]
+    assert run_cli(call) == 1
+    shown = capsys.readouterr()
+    assert shown.out.split()[:8] == ["种类", "方法", "用例", "字段", "位置", "相似度", "文本", "找到的文本"]
+    assert "训练数据" in shown.out
+    assert "1 处泄漏：训练数据中的问题或答案 1 处" in shown.err
+    assert "未检查：语料；请用 --corpus 或 --index 指定" in shown.err
+    assert run_cli([*call, "--format", "json"]) == 1
+    [leak] = json.loads(capsys.readouterr().out)
+    assert (leak["kind"], leak["method"], leak["field"]) == ("training", "words", "query")

@@ -47,6 +47,28 @@ def test_the_same_words_in_another_order_are_found_by_meaning_alone() -> None:
     assert by_meaning.repeated(turned) is not None
 
 
+def test_an_embedder_compares_the_texts_of_its_own_languages_alone() -> None:
+    embedder = ScriptedEmbedder(languages=("en",))
+    seen = Seen(embedder, like_from=0.99)
+    seen.keep("zh", "食堂午餐每人补贴多少元")
+    seen.keep("en", "lunch in Leeds costs staff what amount")
+    assert seen.repeated("每人补贴多少元食堂午餐") is None
+    assert seen.repeated("what amount costs staff lunch in Leeds") == ("en", pytest.approx(1.0), 0.95)
+    assert set(embedder.texts_seen) == {
+        "lunch in Leeds costs staff what amount",
+        "what amount costs staff lunch in Leeds",
+    }
+
+
+def test_an_empty_one_has_the_same_rule_and_nothing_kept() -> None:
+    seen = Seen(ScriptedEmbedder(), like_from=0.99, near_from=0.9)
+    seen.keep("a", "lunch in Leeds costs staff what amount")
+    other = seen.empty()
+    assert other.repeated("lunch in Leeds costs staff what amount") is None
+    other.keep("b", "lunch in Leeds costs staff what amount")
+    assert other.repeated("what amount costs staff lunch in Leeds") == ("b", pytest.approx(1.0), 0.9)
+
+
 def test_golden_runs() -> None:
     # "nine of ten staff" stands in both
     assert longest_shared_run("Do nine of ten staff agree?", "Nine of ten staff, it says, do.", chinese=False) == 4

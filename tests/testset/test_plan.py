@@ -6,7 +6,18 @@ from hypothesis import strategies as st
 
 from offline_eval.core.errors import UnknownNameError, UsageError
 from offline_eval.testset.draft import QUESTION_TYPES
-from offline_eval.testset.plan import DEFAULT_MIX, Slot, drawn, parse_mix, slots_of, wanted_counts
+from offline_eval.testset.plan import (
+    ANGLES,
+    DEFAULT_MIX,
+    Slot,
+    angle_of,
+    drawn,
+    fillable_counts,
+    parse_mix,
+    slots_of,
+    wanted_counts,
+)
+from offline_eval.testset.prompts import load_prompts
 
 
 def test_the_default_mix_over_twelve_questions() -> None:
@@ -63,3 +74,29 @@ def test_nothing_is_tried_twice_while_something_is_untried(size: int, wanted: in
 
 def test_without_options_nothing_is_drawn() -> None:
     assert drawn([], Slot(0, "multi_hop", 0), 1, wanted=1, seed=0) is None
+
+
+@given(st.integers(1, 20), st.integers(1, 8), st.integers(0, 3))
+def test_nothing_is_asked_about_in_the_same_way_twice_before_it_was_in_every_way(
+    size: int, wanted: int, seed: int
+) -> None:
+    tries = [(Slot(rank, "simple", rank), attempt) for attempt in range(1, 16) for rank in range(wanted)]
+    asked = [
+        (
+            drawn(range(size), slot, attempt, wanted=wanted, seed=seed),
+            angle_of(slot, attempt, wanted=wanted, n_options=size),
+        )
+        for slot, attempt in tries
+    ][: ANGLES * size]
+    assert len(set(asked)) == len(asked)
+
+
+def test_there_are_as_many_angles_as_the_wording_has() -> None:
+    assert [len(load_prompts(language).angles) for language in ("en", "zh")] == [ANGLES, ANGLES]
+
+
+def test_what_cannot_be_filled_is_refused_or_for_pairs_left_out() -> None:
+    assert fillable_counts({"simple": 12, "multi_hop": 13}, n_singles=2, n_links=2) == {"simple": 12, "multi_hop": 12}
+    assert fillable_counts({"multi_hop": 5}, n_singles=2, n_links=0) == {"multi_hop": 0}
+    with pytest.raises(UsageError, match="--size 26: 13 questions of type adversarial are wanted, and 2 passages give"):
+        fillable_counts({"simple": 12, "adversarial": 13, "multi_hop": 1}, n_singles=2, n_links=9)

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from offline_eval.core.protocols import GenerateRequest, Generation, ObjectTail
 from offline_eval.core.records import Passage
+from offline_eval.testset.asking import asks
 from offline_eval.testset.draft import QUESTION_TYPES, Draft
 from offline_eval.testset.prompts import PromptLanguage, load_prompts, step_request
-from offline_eval.testset.readable import asks, echoed_share, has_mark, is_cut_off, repeated_share
+from offline_eval.testset.readable import echoed_share, has_mark, is_cut_off, repeated_share, repeats_a_mark
 from offline_eval.testset.surface_checks import Thresholds, answer_checks, question_checks
 from offline_eval.testset.writing import written_object
 from tests.testset.hand_drafts import hand_drafts, handbook
@@ -48,6 +49,8 @@ def _objection(draft: Draft) -> str | None:
         ("Write one question that the passage answers; do not mention it.", "en", "prompt_echo"),
         ("How long can I keep a borrowed book if the desk extends the loan?", "en", "prompt_echo"),
         ("周五最晚几点还能办理续借？", "zh", "prompt_echo"),
+        ("How long does it take to get a book back a week late?", "en", "prompt_echo"),
+        ("确定是否有什么！！！！！！！！！！", "zh", "repetitive"),
         ("按什么顺序！", "zh", "prompt_echo"),
         ("Part-time employees have a smaller entitlement.", "en", "no_question"),
         ("非全日制员工的假期较少。", "zh", "no_question"),
@@ -172,7 +175,7 @@ def test_worked_examples_ask_what_their_type_asks_in_their_own_words(kind: str, 
     passages = {name: Passage(id=name, text=prompts.example_passages[int(name)]) for name in names}
     found = question_checks(
         draft,
-        thresholds=LIMITS.model_copy(update={"echoed_from": 2.0, "like_from": 2.0}),
+        thresholds=LIMITS.model_copy(update={"echoed_from": 2.0, "example_like_from": 2.0}),
         find=lambda name: passages.get(name),
     )
     assert [check.detail for check in found if check.outcome != "passed"] == []
@@ -207,8 +210,48 @@ def test_what_people_ask_is_let_pass() -> None:
             thrown += (
                 not asks(query)
                 or repeated_share(query) >= LIMITS.repeated_from
+                or repeats_a_mark(query)
                 or echoed_share(query, language) >= LIMITS.echoed_from  # type: ignore[arg-type]
                 or has_mark(query, [])
             )
     assert asked == 5599
     assert thrown <= 0.001 * asked  # 3: two unfinished sentences in English, one in Chinese
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "介绍费由公司承担。", "申请人须说明原因。", "解释权归公司所有。", "计算机由公司提供。", "说明书随产品提供。",
+        "分析师由公司聘用。", "请假须提前三天。", "请病假的员工须说明原因。", "申请列出的材料须齐全。",
+        "请勿携带食物。", "计算方法如下。", "请示报告须写出原因。", "邀请函由人事部写出。",
+        "State employees get 25 days.", "State employees in Ohio get 25 days.", "State law requires 20 days.",
+        "List prices are set by the publisher.", "Name tags for visitors are at the desk.",
+        "The list of names is long.", "Given the rules, staff get leave.",
+    ],
+)  # fmt: skip
+def test_statements_that_begin_like_a_request_ask_nothing(statement: str) -> None:
+    assert not asks(statement)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "请您用一句话说明年假规定。", "说明员工年假规定。", "介绍公司的历史", "列出员工可以申请的假期",
+        "比较年假和病假的区别", "如果加班，说明可以获得的补贴。", "请问年假规定",
+        "麻烦告诉我年假的规定", "请简要概括请假流程", "帮我总结年假制度",
+        "根据制度，请列举三种假期", "请分别写出两种假期的天数", "解释人事部的职责", "说明会议室的预订流程",
+        "Compare annual leave and sick leave.", "List documents required for travel.", "Describe leave entitlement.",
+        "Please state the notice period.", "Name three kinds of leave.", "Explain photosynthesis.",
+        "List employees in Ohio.", "Could you list the steps", "State whether trainees get leave.",
+        "If I leave early, explain the deduction.", "In short, name the head of finance.",
+    ],
+)  # fmt: skip
+def test_requests_ask(request_text: str) -> None:
+    assert asks(request_text)
+
+
+@pytest.mark.parametrize(
+    "piece", ["please ", "请", "请说", "list ab ", ", then ", " ", "介绍", "。 ", "— ", "list a-b'c "]
+)
+def test_asking_takes_time_in_proportion_to_the_length(piece: str) -> None:
+    assert asks(piece * 20_000) in (True, False)  # a quadratic pattern would take minutes

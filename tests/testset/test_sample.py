@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from offline_eval.cli.main import run_cli
 from offline_eval.core.errors import DataError, UsageError
 from offline_eval.core.records import Case
 from offline_eval.formats.reader import read_cases
@@ -140,3 +141,34 @@ def test_the_command_writes_cases_and_a_report_without_values(tmp_path: Path) ->
     everything += (tmp_path / "cases.jsonl").read_text("utf-8")
     assert "13800138000" not in everything
     assert "a.b@example.com" not in everything
+
+
+def test_shares_that_add_up_to_one_give_the_size() -> None:
+    # 3.5 + 3.5 + 3: floors 3 + 3 + 3, the tenth to the largest remainder, the earlier of two equal ones.
+    assert parse_quotas(["a=.35", "b=.35", "c=.3"], size=10) == {"a": 4, "b": 3, "c": 3}
+    assert parse_quotas(["a=.25", "b=.25"], size=10) == {"a": 3, "b": 2}
+    assert parse_quotas(["a=4", "b=.35", "c=.35"], size=10) == {"a": 4, "b": 4, "c": 3}
+    assert parse_quotas(["a=.3", "b=.7"], size=10) == {"a": 3, "b": 7}  # .7 * 10 is a hair off
+
+
+@given(st.lists(st.integers(1, 20), min_size=1, max_size=6), st.integers(1, 200))
+def test_no_share_is_off_by_one_or_more_and_none_is_lost(parts: list[int], size: int) -> None:
+    total = sum(parts)
+    found = parse_quotas([f"t{n}={part / total:.12f}" for n, part in enumerate(parts)], size=size)
+    assert sum(found.values()) == size
+    assert all(abs(found[f"t{n}"] - part / total * size) < 1 + 1e-6 for n, part in enumerate(parts))
+
+
+def test_the_command_speaks_chinese(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "log.jsonl", ROWS)
+    call = ["testset", "sample", "log.jsonl", "--size", "3", "--out", "c.jsonl", "--embedder", "none", "--lang", "zh"]
+    assert run_cli(call) == 0
+    shown = capsys.readouterr()
+    assert shown.out.split()[:4] == ["类型", "可选", "需要", "选出"]
+    assert "已去除的个人信息：电子邮箱 2 处，电话 1 处；涉及 2 行" in shown.err
+    assert "6 行，其中 1 行没有问题；4 个不同的问题" in shown.err
+    assert run_cli([*call, "--format", "json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)[0]) == {"query_type", "available", "wanted", "picked"}

@@ -101,3 +101,56 @@ def test_the_command_prints_a_table_and_json(tmp_path: Path) -> None:
     assert "能看出多大的差异" in shown.stdout
     data = json.loads(offline_eval(*arguments, "--format", "json", cwd=tmp_path).stdout)
     assert (data["n_cases"], data["distances"][0]["n"]) == (4, 3)
+
+
+def test_what_lies_beyond_the_range_is_no_figure() -> None:
+    # 2 cases, range 1-3: (12.706 + 1.376) * sqrt 2 / sqrt 2 = 14.1 > 2, and 12.706 * 1 / sqrt 2 = 8.98 > 1.
+    cases = [Case(id=str(n), query="Q?", query_type="factual") for n in range(2)]
+    total = set_statistics(cases, low=1, high=3).detectable[0]
+    assert (total.smallest_difference, total.difference_reason) == (None, "none_within_range")
+    assert (total.half_width, total.half_width_reason) == (None, "none_within_range")
+    [one, *_] = set_statistics(cases[:1], low=1, high=3).detectable
+    assert (one.smallest_difference, one.difference_reason) == (None, "too_few_cases")
+    assert (one.half_width, one.half_width_reason) == (None, "too_few_cases")
+    # A small measured spread keeps both within the range: 14.08 * .1 / sqrt 2 = .996, 12.706 * .1 / sqrt 2 = .898.
+    [near, *_] = set_statistics(cases, low=1, high=3, sd=0.1, sd_difference=0.1).detectable
+    assert (near.smallest_difference, near.difference_reason) == (pytest.approx(0.99576, abs=1e-4), None)
+    assert (near.half_width, near.half_width_reason) == (pytest.approx(0.89846, abs=1e-4), None)
+    # The difference may be as large as the range, the half width as half of it: .996 is within 1, .898 not within .5.
+    [narrow, *_] = set_statistics(cases, low=0, high=1, sd=0.1, sd_difference=0.1).detectable
+    assert (narrow.difference_reason, narrow.half_width_reason) == (None, "none_within_range")
+    shown = [statistics_sections(set_statistics(cases, low=1, high=3), language=lang) for lang in ("en", "zh")]
+    assert shown[0][-1].rows[0][2:4] == ("none within the range", "none within the range")
+    assert shown[1][-1].rows[0][2:4] == ("范围内没有", "范围内没有")
+
+
+@given(st.integers(1, 400), st.floats(0, 10), st.floats(0, 10))
+def test_every_figure_is_within_the_range_or_has_a_reason(n: int, sd: float, sd_difference: float) -> None:
+    cases = [Case(id=str(k), query="Q?", query_type="factual") for k in range(n)]
+    for found in set_statistics(cases, low=1, high=3, sd=sd, sd_difference=sd_difference).detectable:
+        for value, reason, most in (
+            (found.smallest_difference, found.difference_reason, 2),
+            (found.half_width, found.half_width_reason, 1),
+        ):
+            assert (value is None) == (reason is not None)
+            assert value is None or 0 <= value <= most
+
+
+def test_the_wanted_mix_is_shown_beside_the_type() -> None:
+    made = [
+        Case(id="a", query="假设是二十元呢？", query_type="conditional", origin="generated", tags=("counterfactual",)),
+        Case(id="b", query="Who?", origin="generated", tags=("unanswerable", "unreviewed")),
+        Case(id="c", query="Why?", origin="generated", tags=("multi-hop",)),
+        Case(id="d", query="Where?", origin="generated", tags=("multi-hop",)),
+        Case(id="e", query="Who pays?", origin="log", tags=("log", "simple")),
+    ]  # fmt: skip
+    shares = [
+        (share.value, share.n, share.share)
+        for share in set_statistics(made, low=1, high=3).shares
+        if share.property == "generated_type"
+    ]
+    assert shares == [("multi-hop", 2, 0.4), ("counterfactual", 1, 0.2), ("unanswerable", 1, 0.2), ("–", 1, 0.2)]
+    assert "generated_type" not in {share.property for share in set_statistics(CASES, low=1, high=3).shares}
+    assert ("生成类型", "multi-hop", "2", "40 %") in statistics_sections(
+        set_statistics(made, low=1, high=3), language="zh"
+    )[0].rows

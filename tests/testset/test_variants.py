@@ -117,3 +117,35 @@ def test_rules_alone_need_no_model_and_other_languages_are_left_alone() -> None:
     assert [len(case.variants) for case in varied.cases] == [5, 5, 0]
     assert all(count.made == 2 and count.dropped == {"language: ko": 1} for count in varied.counts)
     assert add_variants(cases, seed=2) == varied
+
+
+ORDINARY = {
+    "年休假有几天？": "年假有多少天？",
+    "办公室几点关门？": "办公室什么时间关门？",
+    "迟到三次会怎样？": "迟到三次会如何？",
+    "食堂午餐补贴怎么领？": None,
+    "产假是多久？": "产假是多长时间？",
+    "可不可以带宠物？": None,
+}
+
+
+@pytest.mark.parametrize(("question", "wanted"), ORDINARY.items())
+def test_ordinary_chinese_questions_have_synonyms(question: str, wanted: str | None) -> None:
+    changed = rule_variant(question, "synonyms", language="zh")
+    assert changed is not None
+    assert wanted is None or changed == wanted
+    assert changed.replace("可不可以", "") == changed or "不能够" not in changed
+
+
+def test_synonyms_leave_longer_words_and_their_own_work_alone() -> None:
+    for seed in range(20):
+        # "审批" becomes "审核批准", whose "批准" is not replaced in turn; "申请人" has no synonym inside.
+        assert rule_variant("申请人找谁审批？", "synonyms", language="zh", seed=seed) == "申请人找什么人审核批准？"
+        assert rule_variant("前几天发了通知书吗？", "synonyms", language="zh", seed=seed) is None
+        assert "不能够" not in str(rule_variant("可不可以请假？", "synonyms", language="zh", seed=seed))
+
+
+def test_an_english_phrase_keeps_its_capital_where_it_stands() -> None:
+    assert rule_variant("When does the company need it?", "synonyms", language="en") == (
+        "When does the firm require it?"
+    )

@@ -7,16 +7,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from offline_eval.cli.main import run_cli
 from offline_eval.core.errors import DataError, UsageError
 from offline_eval.core.records import Case
+from offline_eval.formats.reader import read_cases
 from offline_eval.formats.writer import write_cases
 from offline_eval.pipeline.config import case_set_hash
 from offline_eval.testset.changelog import Changelog, changelog_path, version_label
 from offline_eval.testset.diff import apply_diff, diff_cases, diff_rows
 from offline_eval.testset.draft import Draft, Review
 from offline_eval.testset.draft_file import DraftFile
+from offline_eval.testset.intake import take_drafts
 from offline_eval.testset.validate import validate_cases
-from offline_eval.testset.versions import take_drafts
+from offline_eval.testset.versions import restore_version, standing
 from tests.support.cli import offline_eval
 
 OLD = [
@@ -207,3 +210,103 @@ def test_a_run_carries_the_version_of_its_cases(tmp_path: Path) -> None:
     (tmp_path / "answers.jsonl").write_text(json.dumps({"case_id": "b", "answer": "Finance"}) + "\n", "utf-8")
     changed = offline_eval(*run, cwd=tmp_path)
     assert "is no version of its changelog (1 versions)" in changed.stderr
+
+
+def test_a_lost_file_is_restored_from_its_changelog(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    for cases in (OLD, NEW):
+        Changelog(path).add(cases, reason="why")
+    for lost in (
+        ("version", "cases.jsonl", "--reason", "x"),
+        ("diff", "cases.jsonl"),
+        ("diff", "cases.jsonl@1", "cases.jsonl"),
+    ):
+        said = offline_eval("testset", *lost, cwd=tmp_path)
+        assert said.returncode == 3
+        assert said.stderr == (
+            "error: cases.jsonl: no such file, but cases.changelog.jsonl has its versions 1 to 2; "
+            "`offline-eval testset restore cases.jsonl@2 --out cases.jsonl` writes the last one again\n"
+        )
+    drafts(tmp_path)
+    taken = offline_eval("testset", "version", "drafts.jsonl", "--out", "cases.jsonl", "--reason", "x", cwd=tmp_path)
+    assert taken.returncode == 3
+    assert "testset restore cases.jsonl@2" in taken.stderr
+    assert "testset restore cases.jsonl@2" in offline_eval("testset", "log", "cases.jsonl", cwd=tmp_path).stderr
+    done = offline_eval("testset", "restore", "cases.jsonl", "--out", "cases.jsonl", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "cases@2\n"), done.stderr
+    assert read_cases(path) == sorted(NEW, key=lambda case: case.id)
+    assert offline_eval("testset", "restore", "cases.jsonl@1", "--out", "old.jsonl", cwd=tmp_path).returncode == 0
+    assert read_cases(tmp_path / "old.jsonl") == OLD
+    log = offline_eval("testset", "log", "cases.jsonl", cwd=tmp_path)
+    assert log.stderr == "cases.jsonl is cases@2, the last one\n"
+
+
+def test_restoring_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    Changelog(path).add(OLD, reason="why")
+    write_cases(NEW, path)
+    with pytest.raises(UsageError, match=r"in no version of .* and would be lost"):
+        restore_version(str(path), path)
+    assert read_cases(path) == NEW
+    assert "is no version: 1 added, 1 removed, 1 changed" in standing(path, Changelog(path))
+    Changelog(path).add(NEW, reason="why")
+    assert restore_version(f"{path}@1", path) == ("cases@1", 3)
+    assert "is cases@1, not the last one; `offline-eval testset restore" in standing(path, Changelog(path))
+    with pytest.raises(UsageError, match="there is no version 3; known: 1 to 2"):
+        restore_version(f"{path}@3", path)
+    with pytest.raises(UsageError, match=r"ends in \.jsonl"):
+        restore_version(str(path), tmp_path / "cases.csv")
+
+
+def test_cases_are_on_disk_before_the_changelog_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drafts(tmp_path)
+    path = tmp_path / "new" / "cases.jsonl"
+    command = ["testset", "version", str(tmp_path / "drafts.jsonl"), "--out", str(path), "--reason", "x"]
+
+    def full(*_: object) -> None:
+        raise DataError("no room on the disk")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("offline_eval.formats.writer.write_cases", full)
+        assert run_cli(command) == 3
+    assert not changelog_path(path).exists()  # no version whose cases were never written
+    with monkeypatch.context() as patched:
+        patched.setattr("offline_eval.testset.changelog._append", full)
+        assert run_cli(command) == 3
+    assert [case.id for case in read_cases(path)] == ["yes"]
+    assert run_cli(command) == 0  # running again makes the version that was cut off
+    assert Changelog(path).cases_of(1) == read_cases(path)
+
+
+def test_every_file_has_a_changelog_of_its_own(tmp_path: Path) -> None:
+    names = {
+        "cases.jsonl": "cases", "cases.csv": "cases", "cases.jsonl.gz": "cases", "s.en.jsonl": "s.en",
+        "s.zh.jsonl": "s.zh", "cases": "cases", ".hidden.jsonl": ".hidden",
+    }  # fmt: skip
+    for file, name in names.items():
+        assert changelog_path(tmp_path / file).name == f"{name}.changelog.jsonl"
+    for name, cases in (("s.en.jsonl", OLD[1:2]), ("s.zh.jsonl", OLD[2:])):
+        write_cases(cases, tmp_path / name)
+        made = offline_eval("testset", "version", name, "--reason", "first", cwd=tmp_path)
+        assert made.stdout.startswith(f"{name.removesuffix('.jsonl')}@1 ")
+        assert "1 cases: 1 added, 0 removed" in made.stderr
+    (tmp_path / "t.changelog.jsonl").write_bytes((tmp_path / "s.en.changelog.jsonl").read_bytes())
+    write_cases(OLD[1:2], tmp_path / "t.en.jsonl")
+    older = offline_eval("testset", "log", "t.en.jsonl", cwd=tmp_path)
+    assert "rename it to t.en.changelog.jsonl" in older.stderr
+
+
+def test_a_diff_with_one_version_compares_it_with_the_file_and_an_unknown_one_names_those_there_are(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "cases.jsonl"
+    write_cases(NEW, path)
+    for cases in (OLD, NEW):
+        Changelog(path).add(cases, reason="why")
+    first = offline_eval("testset", "diff", "cases.jsonl@1", "--format", "json", cwd=tmp_path)
+    assert json.loads(first.stdout) == GOLDEN
+    for specs in (("cases.jsonl@9",), ("cases.jsonl@9", "cases.jsonl"), ("cases.jsonl", "cases.jsonl@9")):
+        said = offline_eval("testset", "diff", *specs, cwd=tmp_path)
+        assert (said.returncode, said.stderr) == (
+            2, "error: cases.changelog.jsonl: there is no version 9; known: 1 to 2\n",
+        )  # fmt: skip

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offline_eval.text.query_type import classify_query
+from offline_eval.text.query_type import classify_query, states_condition
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,36 @@ def test_cue_words_decide(query: str, kind: str) -> None:
 @given(st.text())
 def test_any_query_has_a_type(query: str) -> None:
     assert classify_query(query).type
+
+
+@pytest.mark.parametrize(
+    ("query", "states"),
+    [
+        ("If I work half-time, how many days do I get?", True),
+        ("I work part-time, three days a week. Do I get a bonus?", True),
+        ("如果七月入职，可以休几天年假？", True),
+        ("我是兼职员工，年假几天？", True),
+        ("请假的话，要提前几天？", True),
+        ("我的银行卡丢了，工资怎么发？", True),
+        ("如果我的身份证是假的，会怎样？", True),
+        ("请问在加班超过三小时的情况下有补贴吗？", True),
+        ("我的身份证是[证件号]，年假几天？", False),
+        ("我叫李雷，工号是123，年假几天？", False),
+        ("我想问一下，年假几天？", False),
+        ("My phone number is [phone], how many days of leave are there?", False),
+        ("I want to know if staff get leave.", False),
+        ("Can you tell me if leave is paid?", False),
+        ("Under what conditions is leave paid?", False),
+        ("在什么情况下可以请假？", False),
+        ("在什么样的情况下可以请假？", False),
+        ("年假有多少天？", False),
+        ("", False),
+    ],
+)
+def test_a_stated_condition_is_one_that_decides_the_answer(query: str, states: bool) -> None:
+    assert states_condition(query) == states
+
+
+@given(st.text())
+def test_what_states_a_condition_is_of_that_type(query: str) -> None:
+    assert states_condition(query) in (True, False)

@@ -46,7 +46,7 @@ function lost() {
 }
 
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest("textarea, input");
+  const typing = event.target.closest("textarea, input, select");
   if (typing && event.key === "Escape") { typing.blur(); return; }
   if (typing && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
