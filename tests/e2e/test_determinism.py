@@ -8,6 +8,7 @@ import pytest
 
 from offline_eval.core.certification import SelfTest
 from offline_eval.core.protocols import Failure, GenerateRequest, Generation, LabelChoice, Message
+from offline_eval.engines.number_format import fast_format
 from offline_eval.engines.process import ProcessEngine
 from offline_eval.engines.select import EngineOptions, engine_spec
 from offline_eval.models.installed import find_installed, require_installed
@@ -84,6 +85,7 @@ def default_judge() -> Path:
     return installed.folder
 
 
+@pytest.mark.skipif(fast_format().dtype != "bfloat16", reason="this processor emulates bfloat16, which takes minutes")
 def test_the_default_judge_in_bfloat16_shows_its_drift() -> None:
     found = measured(default_judge(), "vllm", "bfloat16", certified=False)
     assert found.n == 12

@@ -38,7 +38,7 @@ def test_a_run_of_a_script_that_is_killed_many_times_ends_in_the_same_bytes(
 @pytest.mark.slow
 def test_a_run_of_a_model_with_random_weights_that_is_killed_ends_in_the_same_bytes(tmp_path: Path) -> None:
     model = make_tiny_model("llama", tmp_path / "tiny")
-    options = ("--engine", "transformers", "--judge", str(model), "--kills", "2", "--cases", "10", "--reasons", "none")
+    options = ("--engine", "transformers", "--judge", str(model), "--kills", "2", "--cases", "30", "--reasons", "none")
     figures = proof(tmp_path / "proof", *options)
     assert (figures["kills"], figures["faults"]) == (2, [])
     assert len(set(figures["document_sha256"])) == 1
