@@ -6,14 +6,14 @@ from typing import Any
 from offline_eval.checks._provenance import provenance
 from offline_eval.core.evidence import Evidence, RefusalEvidence
 from offline_eval.core.protocols import EngineKind, Item
-from offline_eval.text.refusal import detect_refusal
+from offline_eval.text.refusal import detect_refusal, refusal_fingerprint
 
 
 class RefusalCheck:
     """The check; needs no model."""
 
     name = "refusal"
-    version = "1"
+    version = "2"
     needs: tuple[str, ...] = ()
     engine: EngineKind | None = None
 
@@ -31,7 +31,7 @@ class RefusalCheck:
                     response_key=item.response.key,
                     refused=refusal.refused,
                     matched=refusal.matched,
-                    provenance=provenance(self.name, self.version),
+                    provenance=provenance(self.name, self.version, parameters=refusal_fingerprint()),
                 )
             )
         return found

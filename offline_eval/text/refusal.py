@@ -7,8 +7,10 @@ import json
 from functools import cache
 from importlib.resources import files
 
+from offline_eval.core.hashing import digest
 from offline_eval.core.records import Record
 from offline_eval.text.refusal_features import answer_features, clause_features, read_clauses
+from offline_eval.text.refusal_words import DECLINING, WORDS
 
 _LONGEST = 2000  # characters
 
@@ -29,7 +31,8 @@ def detect_refusal(answer: str) -> Refusal:
 
     The rule: words are replaced by their classes (`refusal_words`), and the patterns of classes found in the answer's
     clauses, with how much else it says, are weighed by a linear model (`refusal_weights.json`). An answer without any
-    declining word is never a refusal; a partial answer ("the day is not given, but it opened in 1932") is an answer.
+    declining word is never a refusal; a partial answer ("the day is not given, but it opened in 1932") is an answer;
+    asking back ("Which one do you mean?") declines.
     Words in quotation marks do not count, and neither do answers of more than 2,000 characters.
 
     Args:
@@ -47,6 +50,12 @@ def detect_refusal(answer: str) -> Refusal:
         return Refusal(refused=False)
     telling = max(declining, key=lambda clause: _weigh(clause_features(clause), weights))
     return Refusal(refused=True, matched=telling.text)
+
+
+@cache
+def refusal_fingerprint() -> str:
+    """Twelve hexadecimal digits that change with the words' classes and with the weights."""
+    return digest("refusal", [WORDS, sorted(DECLINING), _weights()])[:12]
 
 
 def _weigh(features: set[str], weights: dict[str, float]) -> float:

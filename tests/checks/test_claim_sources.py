@@ -33,7 +33,8 @@ def test_claims_point_at_their_place_in_the_answer() -> None:
         ("Thought process:", "no_content"),
         ("The documents do not say.", "refusal"),
         ("资料中没有提到。", "refusal"),
-        ("What do you mean?", "no_statement"),
+        ("What do you mean?", "refusal"),  # asking back instead of answering
+        ("Isn't 26 days a lot?", "no_statement"),
     ],
 )
 def test_an_answer_without_statements_says_why(answer: str, because: str) -> None:
