@@ -16,8 +16,8 @@ Plain answers of public sets taken for refusals, before `plain` trained and sinc
 249 (9 of these are "NA"), EVOUNA's NQ answers that people judged right 27 and 14 of the first 6,000, row by row, and 41
 and 23 of all 11,058; several of these do say that the speaker lacks something. Both were in sight while words changed.
 The sixth set is kept elsewhere and decided nothing. It was first measured on the weights before `plain` trained: 95 %
-bootstrap intervals [.931, 1.0] (en) and [.875, .976] (zh); on those shipped: .970 and .929. One of its answers a language
-also stands in a training set.
+bootstrap intervals [.931, 1.0] (en) and [.875, .976] (zh); on those shipped: .970 and .929. One of its answers a
+language also stands in a training set.
 """
 
 import json
