@@ -46,8 +46,10 @@ benchmark: .venv/.ready-test ## Hold the default judge and encoders against huma
 		--encoders default-support,default-answerability --dtype auto --resamples 1000 --out build/benchmark
 	cp build/benchmark/benchmark.md build/benchmark.md
 
-prove: .venv/.ready-test ## Kill one run 50 times, and trace the demo run for outbound packets (the latter needs root)
+prove: .venv/.ready-test ## Kill a run 50 times, write drafts twice, trace the demo run for outbound packets (this needs root)
+	$(BIN)/offline-eval models fetch smollm2-135m-instruct all-minilm-l6-v2
 	$(BIN)/python scripts/prove_sigkill.py --cases 200
+	$(BIN)/python scripts/prove_generation.py
 	$(BIN)/python scripts/prove_airgap.py build/airgap
 
 # The report and the review page are tested in a real browser; where none can be had, those tests say that they were skipped.
