@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from offline_eval.cli.defaults import DEFAULT_ENCODERS, DEFAULT_JUDGE
-from offline_eval.cli.dtype_option import DTYPES
 from offline_eval.cli.rows import FORMATS
+from offline_eval.cli.writer_options import writer_options
 
 MIX = "simple=.3,multi_hop=.25,conditional=.1,counterfactual=.1,unanswerable=.15,adversarial=.1"
 
@@ -57,13 +57,7 @@ MIX = "simple=.3,multi_hop=.25,conditional=.1,counterfactual=.1,unanswerable=.15
 @click.option("--nli", default=DEFAULT_ENCODERS["nli"], show_default=True, help="Entailment MODEL, or none.")
 @click.option("--answerability", default=DEFAULT_ENCODERS["answerability"], show_default=True, help="MODEL, or none.")
 @click.option("--embedder", default=DEFAULT_ENCODERS["embedder"], show_default=True, help="MODEL, or none.")
-@click.option("--engine", default="auto", show_default=True, help="auto, vllm, transformers, endpoint or scripted.")
-@click.option("--url", help="Of the endpoint, for example http://127.0.0.1:8000/v1.")
-@click.option("--allow-host", "allow_hosts", multiple=True, help="A host beyond this machine that may be asked.")
-@click.option("--dtype", type=click.Choice(DTYPES), help="Of the judge. [default: the config's]")
-@click.option("--certified/--no-certified", "certified", default=None, help="The same bits every time.")
-@click.option("--batch-size", type=click.IntRange(1, 4096), default=16, show_default=True)
-@click.option("--context-length", type=click.IntRange(min=256), help="[default: the model config's]")
+@writer_options
 @click.option("--format", "format", type=click.Choice(FORMATS), default="table", show_default=True)
 def command(documents: Path, **options: Any) -> int:
     """Write test questions from DOCUMENTS, check them, and keep them as drafts for review.

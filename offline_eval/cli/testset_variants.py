@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from offline_eval.cli.defaults import DEFAULT_ENCODERS
-from offline_eval.cli.dtype_option import DTYPES
 from offline_eval.cli.language_option import language_option
 from offline_eval.cli.rows import FORMATS, RowFormat, print_rows
+from offline_eval.cli.writer_options import writer_options
 
 if TYPE_CHECKING:
     from offline_eval.core.protocols import PairScorer, TextEngine
@@ -29,13 +29,7 @@ _COLUMNS = ("kind", "made", "dropped")
 @click.option(
     "--nli", default=DEFAULT_ENCODERS["nli"], show_default=True, help="MODEL that says if the meaning stayed."
 )
-@click.option("--engine", default="auto", show_default=True, help="auto, vllm, transformers, endpoint or scripted.")
-@click.option("--url", help="Of the endpoint, for example http://127.0.0.1:8000/v1.")
-@click.option("--allow-host", "allow_hosts", multiple=True, help="A host beyond this machine that may be asked.")
-@click.option("--dtype", type=click.Choice(DTYPES), help="Of the judge. [default: the config's]")
-@click.option("--certified/--no-certified", "certified", default=None, help="The same bits every time.")
-@click.option("--batch-size", type=click.IntRange(1, 4096), default=16, show_default=True)
-@click.option("--context-length", type=click.IntRange(min=256), help="[default: the model config's]")
+@writer_options
 @click.option("--seed", type=int, default=0, show_default=True)
 @language_option
 @click.option("--format", "format", type=click.Choice(FORMATS), default="table", show_default=True)
